@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::address::Address;
 use super::connection::Connection;
 use super::encoder::{self, Argument};
-use super::error_reply::{describe_broken, describe_setup};
+use super::error_reply::{describe_broken, describe_login, describe_setup};
 use super::hello::{self, ServerMode};
 use super::locator::Locator;
 use super::login::Login;
@@ -223,7 +223,9 @@ impl Settings {
         let broken = |lost: ConnectionLost| describe_lost(address, &lost.error);
         let refused = |error: redis::RedisError| describe_setup(&error, login.password());
         let greeting = unless_forked(greeting.await).map_err(broken)?;
-        let greeting = greeting.extract_error().map_err(refused)?;
+        let greeting = greeting
+            .extract_error()
+            .map_err(|error| describe_login(&error, login.password()))?;
         let deletion =
             hello::check(address, *expected, &greeting).map_err(SetupError::UnfitServer)?;
         let version = hello::version(&greeting);

@@ -122,6 +122,22 @@ pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> Wire
     }
 }
 
+/// Describes an error in the answer to the login. Only some of them mean that the next login fails, too: a service that
+/// checks passwords elsewhere may be unable to do so for a moment, and has its own words for that.
+pub(super) fn describe_login(error: &RedisError, password: Option<&str>) -> WireError {
+    match describe_setup(error, password) {
+        WireError::Refused(detail) if !is_final_for_a_login(error, &detail.to_string()) => {
+            WireError::Unavailable(detail)
+        }
+        error => error,
+    }
+}
+
+fn is_final_for_a_login(error: &RedisError, description: &str) -> bool {
+    let codes = ["WRONGPASS", "NOAUTH", "NOPERM", "NOPROTO", "DENIED"];
+    error.code().is_some_and(|code| codes.contains(&code)) || description == NO_RESP3
+}
+
 /// The error if the URL expects one server with all locks, and finds a node of a cluster.
 pub(super) const OF_A_CLUSTER: &str =
     "the server is part of a cluster; the URL must begin with redis-cluster://";

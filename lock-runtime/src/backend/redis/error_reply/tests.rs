@@ -52,6 +52,25 @@ fn login_that_is_refused_is_final_and_one_that_was_forgotten_is_made_again() {
 }
 
 #[test]
+fn login_that_cannot_be_checked_for_a_moment_is_made_again() {
+    for (line, is_final) in [
+        ("WRONGPASS invalid username-password pair", true),
+        ("NOAUTH Authentication required.", true),
+        ("NOPERM this user has no permissions", true),
+        ("NOPROTO unsupported protocol version", true),
+        ("DENIED Redis is running in protected mode", true),
+        ("ERR unknown command 'HELLO'", true),
+        ("ERR the authentication backend is not available", false),
+        ("ERR try again later", false),
+        ("LOADING Redis is loading the dataset in memory", false),
+    ] {
+        let described = describe_login(&error(line), Some("s3cret"));
+        let is_refused = matches!(described, WireError::Refused(_));
+        assert_eq!(is_refused, is_final, "{line}: {described}");
+    }
+}
+
+#[test]
 fn text_becomes_a_part_of_a_sentence() {
     let WireError::Refused(text) = classified(
         "WRONGTYPE Wrong kind of value script: 6940fcf406ef057d911de956, on @user_script:118.",

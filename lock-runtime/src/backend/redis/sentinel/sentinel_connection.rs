@@ -11,7 +11,7 @@ use super::primary::{Named, Primary, parse_epoch};
 use super::sentinels::Sentinels;
 use crate::backend::redis::address::Address;
 use crate::backend::redis::encoder::{self, Argument};
-use crate::backend::redis::error_reply::{self, describe_broken, describe_setup};
+use crate::backend::redis::error_reply::{self, describe_broken, describe_login, describe_setup};
 use crate::backend::redis::hello::{self, ServerMode};
 use crate::backend::redis::open_socket;
 use crate::backend::redis::transport::{
@@ -137,16 +137,21 @@ impl SentinelConnection {
                 let (address, text) = (self.address(), error_reply::describe(&error));
                 return WireError::unavailable(format!("the sentinel {address}: {text}"));
             }
-            self.refused(&error)
+            self.refused(&error, describe_setup)
         })
     }
 
     /// Returns the answer to the login, unless it is an error.
     fn accepted(&self, answer: Value) -> Result<Value, WireError> {
-        answer.extract_error().map_err(|error| self.refused(&error))
+        let refused = |error: RedisError| self.refused(&error, describe_login);
+        answer.extract_error().map_err(refused)
     }
 
-    fn refused(&self, error: &RedisError) -> WireError {
+    fn refused(
+        &self,
+        error: &RedisError,
+        describe: fn(&RedisError, Option<&str>) -> WireError,
+    ) -> WireError {
         let address = self.address();
         let has_password = self.sentinels.login.password().is_some();
         if error.code() == Some("NOAUTH") && !has_password {
@@ -154,7 +159,7 @@ impl SentinelConnection {
                 "the sentinel {address} wants a password, and the URL has no `sentinel_password`"
             ));
         }
-        match describe_setup(error, self.sentinels.login.password()) {
+        match describe(error, self.sentinels.login.password()) {
             WireError::Refused(text) => {
                 WireError::refused(format!("the sentinel {address}: {text}"))
             }
