@@ -174,8 +174,7 @@ const LONGEST: usize = 200;
 /// always include a key.
 pub(super) fn sanitize(text: &str) -> String {
     let text = text.split(ARGUMENTS).next().unwrap_or_default();
-    let text = text.split(" script: ").next().unwrap_or_default();
-    let text = without_position(text);
+    let text = without_position(without_script(text));
     let words = text.split(|c: char| c.is_whitespace() || !is_printable(c));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let text = without_secrets(&words.join(" "));
@@ -187,6 +186,19 @@ pub(super) fn sanitize(text: &str) -> String {
 
 /// Precedes the arguments in the error about an unknown command.
 const ARGUMENTS: &str = ", with args beginning with";
+
+/// Strips ` script: <digest>, on @user_script:33.` from the end, where the server names the script that failed. Valkey 9
+/// names no digest. The words `ACL failure in script: User app …` remain.
+fn without_script(text: &str) -> &str {
+    let is_name = |name: &str| {
+        let digest = name.split(", on @").next().unwrap_or_default();
+        name.starts_with("on @") || !digest.contains(char::is_whitespace)
+    };
+    match text.rsplit_once(" script: ") {
+        Some((error, name)) if is_name(name) => error,
+        _ => text,
+    }
+}
 
 /// Returns the error of a command in a script, without its position in the script.
 ///

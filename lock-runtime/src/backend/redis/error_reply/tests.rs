@@ -23,6 +23,8 @@ fn refusals_are_final_and_keep_their_text() {
         "OOM command not allowed when used memory > 'maxmemory'.",
         "NOPERM User app has no permissions to run the 'evalsha' command",
         "ERR The user executing the script can't run this command or subcommand",
+        "ERR ACL failure in script: User app has no permissions to run the 'zadd' command",
+        "ERR ACL failure in script: No permissions to access a key",
         "LOCKQUEUEFULL too many waiters",
         "LOCKFENCE the fence is not a number below 2^53 - 32",
     ] {
@@ -30,6 +32,14 @@ fn refusals_are_final_and_keep_their_text() {
             panic!("{line} is not refused")
         };
         assert_eq!(text.to_string(), line.trim_end_matches('.'));
+        // From a script: Redis 7 and 8, and Valkey 8, name it by its digest; Valkey 9 does not.
+        for script in [
+            &*format!("{SHA}, on @user_script:33."),
+            "on @user_script:33.",
+        ] {
+            let in_script = classified(&format!("{line} script: {script}"));
+            assert_eq!(in_script.to_string(), line.trim_end_matches('.'));
+        }
     }
 }
 

@@ -177,7 +177,11 @@ fn answer(value: Value) -> Answer {
                 .flat_map(|(key, value)| [key, value])
                 .collect(),
         ),
-        Value::ServerError(error) => Answer::Error(sanitize(&error.to_string())),
+        // In the server's own words: the library's text has a name of its own for each code.
+        Value::ServerError(error) => {
+            let details = error.details().unwrap_or_default();
+            Answer::Error(sanitize(&format!("{} {details}", error.code())))
+        }
         other => Answer::Error(sanitize(&format!("an answer of another kind: {other:?}"))),
     }
 }
