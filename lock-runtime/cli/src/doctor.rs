@@ -1,5 +1,6 @@
 //! `doctor`: checks that the servers are configured safely for locks. This file asks; most of the others judge the answers.
 
+mod advice;
 mod clock;
 mod finding;
 mod group;
@@ -13,6 +14,7 @@ mod sample;
 mod settings;
 mod summary;
 mod transport;
+mod trial;
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -22,7 +24,7 @@ use lock_runtime::{LockClient, LockError};
 use crate::args::{Connection, Doctor};
 use crate::exit::{Exit, Failure};
 use crate::output::{Form, print, say};
-use crate::rights::Kind;
+use crate::rights::{Kind, Role};
 
 use self::finding::{Finding, Verdict};
 use self::group::groups;
@@ -76,8 +78,9 @@ pub(crate) async fn doctor(
     let client = match connection.connect(&connection.operator()).await {
         Ok(client) => client,
         Err(failure) => {
-            let change = "check the URL, the network and the server's log";
-            let found = Finding::fail("reachable", "no").since(failure.to_string(), change);
+            let why = failure.to_string();
+            let change = advice::of(&why, doctor.role.unwrap_or(Role::Service));
+            let found = Finding::fail("reachable", "no").since(why, change);
             report.add(&[found])?;
             report.end()?;
             return Ok(failure.exit());
@@ -170,11 +173,12 @@ async fn round_trips(client: &LockClient) -> Finding {
 
 /// A question without an answer. If the user has no right to ask it, that is no fault of the servers.
 fn unanswered(check: &'static str, error: &LockError) -> Finding {
-    if error.is_rejected() {
-        return Finding::unchecked(check, error.to_string());
+    let why = error.to_string();
+    if advice::is_denial(&why) {
+        return Finding::unchecked(check, why);
     }
-    let change = "check the network and the server's log";
-    Finding::fail(check, "no answer").since(error.to_string(), change)
+    let change = advice::of(&why, Role::Viewer);
+    Finding::fail(check, "no answer").since(why, change)
 }
 
 /// The findings about each server.

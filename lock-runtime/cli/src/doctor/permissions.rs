@@ -1,145 +1,177 @@
-//! Checks the user's rights: by asking the servers, or else by trying commands.
-
-use std::time::Duration;
+//! Checks the user's rights, by asking the servers or else by trying commands, and then what the user is for: a service takes
+//! locks, others inspect them.
 
 use lock_runtime::inspect::{Answer, ServerAnswers};
 use lock_runtime::{LockClient, LockError};
 
-use super::ask;
-use super::finding::Finding;
-use super::rights;
+use super::finding::{Finding, Verdict};
+use super::rights::{Need, Tried};
+use super::{advice, ask, rights, trial};
 use crate::args::{Connection, Kept};
 use crate::rights::Role;
-
-/// The key of a lock that no service uses.
-const KEY: &str = "doctor";
 
 pub(super) async fn findings(
     client: &LockClient,
     connection: &Connection,
     role: Option<Role>,
 ) -> Result<Vec<Finding>, LockError> {
-    let mut findings = Vec::new();
     // With Redisson's record a service sends other commands.
-    if connection.record == Kept::Native {
-        for ServerAnswers { server, answers } in client.ask_servers(None, &[rights::who()]).await? {
-            let Ok([Answer::Text(user)]) = answers.as_deref() else {
-                continue;
-            };
-            let found = said(client, connection, role, &server, user).await?;
-            findings.extend(found.map(|found| found.on(&server)));
-        }
+    if connection.record == Kept::Redisson {
+        return Ok(vec![in_redissons_record(client, connection, role).await]);
     }
-    if findings.is_empty() {
-        findings.push(by_doing(client, connection, role).await);
+    let (mut findings, mut meant) = (Vec::new(), Vec::new());
+    for ServerAnswers { server, answers } in client.ask_servers(None, &[rights::who()]).await? {
+        let who = match answers.as_deref() {
+            Ok([Answer::Text(user)]) => Some(user.as_str()),
+            Ok(_) => None,
+            // Reported already.
+            Err(_) => continue,
+        };
+        let asked = Asked {
+            client,
+            connection,
+            server: &server,
+        };
+        let judged = asked.judge(who, role).await?;
+        findings.extend(judged.findings.into_iter().map(|found| found.on(&server)));
+        meant.push(judged.role);
+    }
+    if findings.iter().any(|found| found.verdict == Verdict::Fail) {
+        return Ok(findings);
+    }
+    if meant.iter().any(|role| *role != Role::Service) {
+        let failed = looked(client).await.err();
+        let role = role.unwrap_or(Role::Viewer);
+        findings.extend(failed.map(|error| lacking("locks cannot be inspected", &error, role)));
+    } else {
+        findings.push(trial::finding(client, connection).await);
     }
     Ok(findings)
 }
 
-/// Asks a server; `None` if it does not report the rights.
-async fn said(
-    client: &LockClient,
-    connection: &Connection,
-    role: Option<Role>,
-    server: &str,
-    user: &str,
-) -> Result<Option<Finding>, LockError> {
-    let mut lacks = Vec::new();
-    for role in role.map_or(Role::ALL.to_vec(), |role| vec![role]) {
-        let needs = rights::needs(role, &connection.url, &connection.prefix);
-        let questions: Vec<_> = needs.iter().map(|need| need.dry_run(user)).collect();
-        let answers = ask(client, server, &questions).await?.unwrap_or_default();
-        match rights::lacks(&needs, &answers) {
-            Ok(of_role) if answers.len() == needs.len() => lacks.push((role, of_role)),
-            _ => return Ok(None),
+/// The findings about the user on one server, and what the user is meant for.
+struct Judged {
+    role: Role,
+    findings: Vec<Finding>,
+}
+
+/// A server to ask for the user's rights.
+struct Asked<'a> {
+    client: &'a LockClient,
+    connection: &'a Connection,
+    server: &'a str,
+}
+
+impl Asked<'_> {
+    /// Judges the user `who`, if its name is known, for its role or else for the closest one.
+    async fn judge(&self, who: Option<&str>, role: Option<Role>) -> Result<Judged, LockError> {
+        let roles = role.map_or(Role::ALL.to_vec(), |role| vec![role]);
+        let lacks = match who {
+            Some(user) => self.said(user, &roles).await?,
+            None => None,
+        };
+        let lacks = match lacks {
+            Some(lacks) => lacks,
+            None => {
+                let mut lacks = Vec::with_capacity(roles.len());
+                for role in roles {
+                    lacks.push((role, self.tried(role).await?.lacks));
+                }
+                lacks
+            }
+        };
+        let user = who.map_or_else(|| "the user".to_owned(), |user| format!("user {user}"));
+        let (role, lacks) = rights::nearest(&lacks).expect("some role was judged");
+        let mut findings = vec![rights::finding(&user, *role, lacks)];
+        let Tried { fails, error, .. } = self.tried(*role).await?;
+        if !fails.is_empty() {
+            let shown = format!("refused: {}", fails.join(", "));
+            let change = advice::of(&error, *role);
+            findings.push(Finding::fail("commands", shown).since(error, change));
         }
+        Ok(Judged {
+            role: *role,
+            findings,
+        })
     }
-    Ok(rights::finding(user, &lacks))
+
+    /// Asks which rights the user lacks for each role; `None` if the server does not tell.
+    async fn said(
+        &self,
+        user: &str,
+        roles: &[Role],
+    ) -> Result<Option<Vec<(Role, Vec<String>)>>, LockError> {
+        let mut lacks = Vec::new();
+        for role in roles {
+            let needs = self.needs(*role);
+            let questions: Vec<_> = needs.iter().map(|need| need.dry_run(user)).collect();
+            let answers = ask(self.client, self.server, &questions).await?;
+            let answers = answers.unwrap_or_default();
+            match rights::lacks(&needs, &answers) {
+                Ok(of_role) if answers.len() == needs.len() => lacks.push((*role, of_role)),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(lacks))
+    }
+
+    /// Sends the commands of a role, in a form that changes nothing.
+    async fn tried(&self, role: Role) -> Result<Tried, LockError> {
+        let mut needs = self.needs(role);
+        needs.retain(|need| need.trial().is_some());
+        let trials: Vec<_> = needs.iter().filter_map(Need::trial).cloned().collect();
+        let answers = ask(self.client, self.server, &trials).await?;
+        Ok(rights::tried(
+            needs.iter().zip(&answers.unwrap_or_default()),
+        ))
+    }
+
+    fn needs(&self, role: Role) -> Vec<Need> {
+        rights::needs(role, &self.connection.url, &self.connection.prefix)
+    }
 }
 
 /// Tries: a service takes a lock, and others inspect locks.
-async fn by_doing(client: &LockClient, connection: &Connection, role: Option<Role>) -> Finding {
-    let refused = match role {
-        None | Some(Role::Service) => match taken(client).await {
-            Ok(()) => return Finding::ok("rights", "a lock was taken, renewed and released"),
-            Err(error) if error.is_busy() => {
-                return Finding::ok("rights", "another doctor has the lock");
-            }
-            Err(error) if role.is_some() || !error.is_rejected() => {
-                return lacking("a lock cannot be taken", error.to_string(), Role::Service);
-            }
-            Err(error) => Some(error),
-        },
+async fn in_redissons_record(
+    client: &LockClient,
+    connection: &Connection,
+    role: Option<Role>,
+) -> Finding {
+    const LOOKED: &str = "locks and the audit can be inspected, as by a viewer";
+    let taken = match role {
+        None | Some(Role::Service) => Some(trial::finding(client, connection).await),
         Some(Role::Viewer | Role::Operator) => None,
     };
-    if let Err(error) = looked(client).await {
-        return match refused {
-            Some(refused) => lacking("a lock cannot be taken", refused.to_string(), Role::Service),
-            None => lacking(
-                "locks cannot be inspected",
-                error.to_string(),
-                role.unwrap_or(Role::Viewer),
-            ),
-        };
-    }
-    const LOOKED: &str = "locks and the audit can be inspected, as by a viewer";
-    // In Redisson's record, revocations send other commands.
-    if role == Some(Role::Viewer) || connection.record == Kept::Redisson {
-        return Finding::ok("rights", LOOKED);
-    }
-    match (role, refused_to_revoke(client, connection).await) {
-        (_, Ok(None)) => Finding::ok(
-            "rights",
-            "locks can be inspected and revoked, as by an operator",
-        ),
-        (None, Ok(Some(_))) => Finding::ok("rights", LOOKED),
-        (Some(_), Ok(Some(refusal))) => {
-            lacking("a lock cannot be revoked", refusal, Role::Operator)
+    match taken {
+        Some(taken)
+            if taken.verdict == Verdict::Ok
+                || role.is_some()
+                || !advice::is_denial(&taken.reason) =>
+        {
+            taken
         }
-        (_, Err(error)) => lacking(
-            "a lock cannot be revoked",
-            error.to_string(),
-            Role::Operator,
-        ),
+        taken => match (looked(client).await, taken) {
+            (Ok(()), _) => Finding::ok("rights", LOOKED),
+            (Err(_), Some(taken)) => taken,
+            (Err(error), None) => {
+                let role = role.unwrap_or(Role::Viewer);
+                lacking("locks cannot be inspected", &error, role)
+            }
+        },
     }
 }
 
-fn lacking(what: &str, why: impl Into<String>, role: Role) -> Finding {
-    let change = format!(
-        "`lockctl acl {}` prints the rights that it needs",
-        role.name()
-    );
+fn lacking(what: &str, error: &LockError, role: Role) -> Finding {
+    let why = error.to_string();
+    let change = advice::of(&why, role);
     Finding::fail("rights", what).since(why, change)
 }
 
-/// Takes a lock, and gives it back.
-async fn taken(client: &LockClient) -> Result<(), LockError> {
-    // With a token, a script takes the lock, and needs the rights of every script.
-    let lock = client.lock(KEY).wait(Duration::ZERO).fenced();
-    let guard = lock.acquire().await?;
-    guard.renew().await?;
-    guard.release().await
-}
-
 async fn looked(client: &LockClient) -> Result<(), LockError> {
-    client.inspect(KEY).await?;
+    client.inspect(trial::KEY).await?;
     client.locks().next_page().await?;
     let mut audit = client.audit();
     // On a quorum, a page has the entries of one node.
     while audit.next_page().await?.is_some_and(|page| page.is_empty()) {}
     Ok(())
-}
-
-/// Tries an operator's commands. Returns a server's refusal, or `None` if it refuses nothing.
-async fn refused_to_revoke(
-    client: &LockClient,
-    connection: &Connection,
-) -> Result<Option<String>, LockError> {
-    let trials = rights::trials(&connection.prefix);
-    for ServerAnswers { answers, .. } in client.ask_servers(None, &trials).await? {
-        if let Some(refusal) = rights::refusal(&answers?) {
-            return Ok(Some(refusal.to_owned()));
-        }
-    }
-    Ok(None)
 }

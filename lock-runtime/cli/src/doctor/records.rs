@@ -5,6 +5,7 @@ use std::time::Duration;
 use lock_runtime::inspect::{Answer, LockState};
 
 use super::finding::Finding;
+use crate::output::Brief;
 
 /// How long after its last poll a waiter counts as gone.
 const GONE: Duration = Duration::from_secs(6);
@@ -129,7 +130,14 @@ pub(crate) fn of_queues(locks: &[LockState]) -> Option<Finding> {
     queued.peek()?;
     let mut gone = queued.filter(|lock| first(lock).is_some_and(|seen| seen >= GONE));
     let Some(lock) = gone.next() else {
-        return Some(Finding::ok("queues", "the first waiters are alive"));
+        let waiting = |lock: &LockState| lock.waiters.iter().map(|waiter| waiter.waiting).max();
+        let (longest, lock) = locks
+            .iter()
+            .filter_map(|lock| Some((waiting(lock)?, lock)))
+            .max_by_key(|(longest, _)| *longest)?;
+        let (longest, key) = (Brief::of(Some(longest)), lock.key.as_str());
+        let shown = format!("the first waiters are alive; the oldest wait is {longest}, for {key}");
+        return Some(Finding::ok("queues", shown));
     };
     let seen = first(lock).unwrap_or_default().as_secs();
     let shown = match gone.count() {

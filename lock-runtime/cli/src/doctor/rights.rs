@@ -2,6 +2,7 @@
 
 use lock_runtime::inspect::Answer;
 
+use super::advice;
 use super::finding::Finding;
 use crate::rights::{CHANNELS, Kind, Role, more, of_locks, of_records, of_role};
 
@@ -16,6 +17,8 @@ pub(crate) struct Need {
     words: Vec<String>,
     /// The pattern of its keys.
     keys: String,
+    /// The command in a form that changes nothing; `None` if it would change the connection.
+    trial: Option<Vec<String>>,
 }
 
 impl Need {
@@ -24,27 +27,88 @@ impl Need {
         [&words(&["ACL", "DRYRUN", user]), &self.words[..]].concat()
     }
 
-    /// Returns the right that the user lacks by this answer, or `None`. Fails if the user may not ask, or the server does
-    /// not know the question.
+    /// The command that tries whether the server carries it out. It changes nothing.
+    pub(crate) fn trial(&self) -> Option<&Vec<String>> {
+        self.trial.as_ref()
+    }
+
+    /// Returns the right that the user lacks by the answer to the [dry run](Need::dry_run), or `None`. Fails if the user may
+    /// not ask, or the server does not know the question.
     fn lacks(&self, answer: &Answer) -> Result<Option<String>, NotSaid> {
         match answer {
             Answer::Text(text) if text == "OK" => Ok(None),
-            Answer::Text(text) if text.ends_with(" key") || text.contains("keys used") => {
-                Ok(Some(self.keys.clone()))
-            }
-            Answer::Text(text) if text.contains("channel") => Ok(Some(CHANNELS.to_owned())),
-            Answer::Text(_) => {
-                let [first, second, ..] = &self.words[..] else {
-                    return Ok(Some(format!("+{}", self.words.concat())));
-                };
-                Ok(Some(match first.as_str() {
-                    "cluster" | "pubsub" => format!("+{first}|{second}"),
-                    _ => format!("+{first}"),
-                }))
-            }
+            Answer::Text(text) => Ok(Some(self.denied(text))),
             _ => Err(NotSaid),
         }
     }
+
+    /// The right that a server's text denies.
+    fn denied(&self, text: &str) -> String {
+        if text.ends_with(" key") || text.contains("keys used") {
+            self.keys.clone()
+        } else if text.contains("channel") {
+            CHANNELS.to_owned()
+        } else {
+            self.right()
+        }
+    }
+
+    /// The right to send the command.
+    fn right(&self) -> String {
+        match &self.words[..] {
+            [first, second, ..] if matches!(&**first, "cluster" | "pubsub") => {
+                format!("+{first}|{second}")
+            }
+            words => format!("+{}", words[0]),
+        }
+    }
+}
+
+/// What the server did with the [trials](Need::trial) of some needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tried {
+    /// The rights that the user lacks.
+    pub(crate) lacks: Vec<String>,
+    /// Commands that fail for another reason, with the first one's error.
+    pub(crate) fails: Vec<String>,
+    pub(crate) error: String,
+}
+
+/// Judges the answers to trials.
+pub(crate) fn tried<'a>(answers: impl Iterator<Item = (&'a Need, &'a Answer)>) -> Tried {
+    let mut tried = Tried::default();
+    for (need, answer) in answers {
+        let Answer::Error(text) = answer else {
+            continue;
+        };
+        let (all, found) = if advice::is_denial(text) {
+            (&mut tried.lacks, need.denied(text))
+        } else if is_no_failure(text) || need.right() == OPTIONAL {
+            continue;
+        } else {
+            if tried.fails.is_empty() {
+                tried.error.clone_from(text);
+            }
+            (&mut tried.fails, need.right().replace('+', ""))
+        };
+        if !all.contains(&found) {
+            all.push(found);
+        }
+    }
+    tried
+}
+
+/// Returns whether a command with this error would be carried out with other arguments, or on another node of the cluster.
+fn is_no_failure(text: &str) -> bool {
+    const CODES: [&str; 6] = [
+        "NOSCRIPT",
+        "MOVED",
+        "ASK",
+        "WRONGTYPE",
+        "CROSSSLOT",
+        "TRYAGAIN",
+    ];
+    CODES.iter().any(|code| text.starts_with(code))
 }
 
 /// The server does not report the user's rights.
@@ -55,24 +119,31 @@ pub(crate) struct NotSaid;
 pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
     let lock = format!("{prefix}doctor");
     let audit = format!("{{{prefix}}}:audit");
-    let need = |words: Vec<String>, keys: String| Need { words, keys };
+    // Names that nobody uses.
+    let (no_lock, no_record) = (format!("{lock}:none"), format!("{{{lock}}}:none"));
+    let need = |command: &str, name: &str| {
+        let (keys, unused) = if name.starts_with('{') {
+            (of_records(prefix), &no_record)
+        } else {
+            (of_locks(prefix), &no_lock)
+        };
+        let changes_connection = matches!(command, "subscribe" | "multi" | "exec");
+        Need {
+            words: arguments(command, name),
+            keys,
+            trial: (!changes_connection).then(|| arguments(command, unused)),
+        }
+    };
     let mut needs = Vec::new();
     for right in [of_role(role), more(url, role)].concat() {
         let command = name_of(right);
         needs.push(match command {
-            "xadd" | "xrange" => need(arguments(command, &audit), of_records(prefix)),
-            _ => need(arguments(command, &lock), of_locks(prefix)),
+            "xadd" | "xrange" => need(command, &audit),
+            _ => need(command, &lock),
         });
     }
-    // If the prefix has a hash tag, the other records use it too.
     let mut beside = [":f", ":w", ":r"]
-        .map(|kind| {
-            if lock.contains('{') {
-                format!("{lock}{kind}")
-            } else {
-                format!("{{{lock}}}{kind}")
-            }
-        })
+        .map(|kind| format!("{{{lock}}}{kind}"))
         .to_vec();
     if Kind::of(url) == Kind::Quorum && role != Role::Viewer {
         // The marker of the node's run.
@@ -84,42 +155,9 @@ pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
         Role::Operator | Role::Service => &["get", "set"],
     };
     for name in beside {
-        let pattern = if name.starts_with('{') {
-            of_records(prefix)
-        } else {
-            of_locks(prefix)
-        };
-        needs.extend(
-            by.iter()
-                .map(|command| need(arguments(command, &name), pattern.clone())),
-        );
+        needs.extend(by.iter().map(|command| need(command, &name)));
     }
     needs
-}
-
-/// The further commands of an operator in a form that changes nothing, for a server that does not report rights.
-pub(crate) fn trials(prefix: &str) -> Vec<Vec<String>> {
-    let name = format!("{{{prefix}doctor}}:none");
-    let of_viewer = of_role(Role::Viewer);
-    let mut of_operator = of_role(Role::Operator);
-    of_operator.retain(|right| !of_viewer.contains(right));
-    let trial = |right: &&str| match name_of(right) {
-        "set" => words(&["set", &name, "x", "XX"]),
-        "zadd" => words(&["zadd", &name, "XX", "1", "x"]),
-        "xadd" => words(&["xadd", &name, "NOMKSTREAM", "*", "x", "x"]),
-        command => arguments(command, &name),
-    };
-    of_operator.iter().map(trial).collect()
-}
-
-/// Returns a refusal for lack of rights; `None` if there is none. Other errors are not refusals.
-pub(crate) fn refusal(answers: &[Answer]) -> Option<&str> {
-    answers.iter().find_map(|answer| match answer {
-        Answer::Error(text) if text.contains("NOPERM") || text.contains("no permissions") => {
-            Some(&**text)
-        }
-        _ => None,
-    })
 }
 
 /// The command that a right such as `+ping` permits.
@@ -127,22 +165,23 @@ fn name_of(right: &str) -> &str {
     right.strip_prefix('+').unwrap_or(right)
 }
 
-/// A command of this name with valid arguments.
+/// A command of this name with valid arguments. On a name that nobody uses, it changes nothing.
 fn arguments(command: &str, name: &str) -> Vec<String> {
     match command {
         "ping" | "time" | "multi" | "exec" | "asking" | "info" => words(&[command]),
         "cluster|slots" => words(&["cluster", "slots"]),
         "pubsub|numsub" => words(&["pubsub", "numsub", "lock:doctor00"]),
         "scan" => words(&[command, "0"]),
-        "wait" => words(&[command, "1", "1"]),
+        "wait" => words(&[command, "0", "1"]),
         "subscribe" => words(&[command, "lock:doctor00"]),
         "publish" => words(&[command, "lock:doctor00", "x"]),
         "evalsha" | "eval" => words(&[command, "return 1", "1", name]),
-        "set" | "zmscore" | "zrem" | "zscore" | "zrank" => words(&[command, name, "x"]),
-        "setrange" => words(&[command, name, "0", "x"]),
+        "set" => words(&[command, name, "x", "XX"]),
+        "zmscore" | "zrem" | "zscore" | "zrank" => words(&[command, name, "x"]),
+        "setrange" => words(&[command, name, "0", ""]),
         "pexpire" | "pexpireat" => words(&[command, name, "1"]),
-        "zadd" => words(&[command, name, "1", "x"]),
-        "xadd" => words(&[command, name, "*", "x", "x"]),
+        "zadd" => words(&[command, name, "XX", "1", "x"]),
+        "xadd" => words(&[command, name, "NOMKSTREAM", "*", "x", "x"]),
         "getrange" | "zcount" | "zrangebyscore" | "zremrangebyscore" | "zrevrange" | "xrange" => {
             words(&[command, name, "0", "1"])
         }
@@ -165,36 +204,35 @@ pub(crate) fn lacks(needs: &[Need], answers: &[Answer]) -> Result<Vec<String>, N
 }
 
 /// The right that locks can do without: a script that may not ask assumes that each waiter is present.
-const OPTIONAL: &str = "+pubsub|numsub";
+pub(crate) const OPTIONAL: &str = "+pubsub|numsub";
 
-/// The finding about the user, by the rights that it lacks for each of these roles.
-pub(crate) fn finding(user: &str, lacks: &[(Role, Vec<String>)]) -> Option<Finding> {
-    let (role, lacks) = nearest(lacks)?;
+/// The finding about the user, by the rights that it lacks for this role.
+pub(crate) fn finding(user: &str, role: Role, lacks: &[String]) -> Finding {
     let needs_more = lacks.iter().any(|lack| lack != OPTIONAL);
-    let all = format!("user {user} has all rights of {}", role.with_article());
+    let all = format!("{user} has all rights of {}", role.with_article());
     if lacks.is_empty() {
-        return Some(Finding::ok("rights", all));
+        return Finding::ok("rights", all);
     }
-    let lacks = format!("user {user} lacks {}", lacks.join(" "));
+    let lacks = format!("{user} lacks {}", lacks.join(" "));
     let command = format!(
         "`lockctl acl {}` prints the rights that it needs",
         role.name()
     );
     if !needs_more {
         let reason = "no lock is refused, but waiters whose process is gone may delay others by some seconds";
-        return Some(Finding::warn("rights", lacks).since(reason, command));
+        return Finding::warn("rights", lacks).since(reason, command);
     }
     let reason = match role {
         Role::Service => "locks are refused (NOPERM)",
         Role::Operator => "some commands for inspecting or revoking locks are refused (NOPERM)",
         Role::Viewer => "some commands for inspecting locks are refused (NOPERM)",
     };
-    Some(Finding::fail("rights", lacks).since(reason, command))
+    Finding::fail("rights", lacks).since(reason, command)
 }
 
 /// The role that a user is meant for: the role for which it lacks no right, or else the fewest. A user that may run
 /// scripts is no viewer.
-fn nearest(lacks: &[(Role, Vec<String>)]) -> Option<&(Role, Vec<String>)> {
+pub(crate) fn nearest(lacks: &[(Role, Vec<String>)]) -> Option<&(Role, Vec<String>)> {
     let may_run = |(_, lacks): &&(Role, Vec<String>)| !lacks.iter().any(|lack| lack == "+evalsha");
     let runs_scripts = lacks
         .iter()
@@ -271,24 +309,52 @@ mod tests {
 
     #[test]
     fn trials_change_nothing() {
-        let trials = trials("lock:");
-        let forms: Vec<String> = trials.iter().map(|words| words.join(" ")).collect();
-        assert!(
-            forms.contains(&"set {lock:doctor}:none x XX".to_owned()),
-            "{forms:?}"
-        );
-        assert!(forms.contains(&"xadd {lock:doctor}:none NOMKSTREAM * x x".to_owned()));
-        assert!(
-            !forms.iter().any(|form| form.starts_with("scan")),
-            "{forms:?}"
-        );
-        let denied = "NOPERM User app has no permissions to run the 'xadd' command";
-        let error = |text: &str| Answer::Error(text.to_owned());
-        assert_eq!(
-            refusal(&[Answer::Nil, error("NOSCRIPT"), error(denied)]),
-            Some(denied)
-        );
-        assert_eq!(refusal(&[error("MOVED 1 a:1"), Answer::Integer(0)]), None);
+        let url = "redlock://a,b,c?wait_replicas=1";
+        let needs: Vec<Need> = Role::ALL
+            .iter()
+            .flat_map(|role| needs(*role, url, "lock:"))
+            .collect();
+        let forms: Vec<String> = needs
+            .iter()
+            .filter_map(|need| Some(need.trial()?.join(" ")))
+            .collect();
+        for form in [
+            "set {lock:doctor}:none x XX",
+            "set lock:doctor:none x XX",
+            "xadd {lock:doctor}:none NOMKSTREAM * x x",
+        ] {
+            assert!(forms.contains(&form.to_owned()), "{form}: {forms:?}");
+        }
+        for form in &forms {
+            let words: Vec<&str> = form.split(' ').collect();
+            let name = words.iter().find(|word| word.contains("lock:"));
+            let name = name.copied().unwrap_or("lock:doctor:none");
+            assert!(name.ends_with(":none") || name == "lock:doctor00", "{form}");
+            assert!(
+                !["subscribe", "multi", "exec"].contains(&words[0]),
+                "{form}"
+            );
+        }
+    }
+
+    #[test]
+    fn answers_to_trials_are_told_apart() {
+        let needs = needs(Role::Service, URL, "lock:");
+        let answer = |need: &Need| match &*need.words[0] {
+            "zadd" => {
+                Answer::Error("NOPERM: User a has no permissions to run the 'zadd' command".into())
+            }
+            "get" => Answer::Error("NOPERM: No permissions to access a key".into()),
+            "evalsha" => Answer::Error("NOSCRIPT: No matching script".into()),
+            "set" | "setrange" => Answer::Error("OOM: command not allowed".into()),
+            "pubsub" => Answer::Error("ERR: unknown command 'pubsub'".into()),
+            _ => Answer::Integer(0),
+        };
+        let answers: Vec<Answer> = needs.iter().map(answer).collect();
+        let tried = tried(needs.iter().zip(&answers));
+        assert_eq!(tried.lacks, ["~lock:*", "+zadd", "~{lock:*"]);
+        assert_eq!(tried.fails, ["set", "setrange"]);
+        assert_eq!(tried.error, "OOM: command not allowed");
     }
 
     #[test]
@@ -308,7 +374,8 @@ mod tests {
                 (Role::Operator, owned(operator)),
                 (Role::Viewer, owned(viewer)),
             ];
-            let found = finding("app", &lacks).unwrap();
+            let (role, lacks) = nearest(&lacks).unwrap();
+            let found = finding("user app", *role, lacks);
             (found.verdict, found.value)
         };
         let fine = |role: &str| (Verdict::Ok, format!("user app has all rights of {role}"));

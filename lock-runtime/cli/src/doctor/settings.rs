@@ -68,16 +68,23 @@ fn memory(info: &Info) -> Option<Finding> {
         Some(limit) => format!("{} of {} MB", used >> 20, limit >> 20),
         None => format!("{} MB, no limit", used >> 20),
     };
-    if evicted > 0 {
+    // Buffers for replicas do not count.
+    let counted = used.saturating_sub(info.number("mem_not_counted_for_evict").unwrap_or(0));
+    let full = limit.map_or(0, |limit| counted.saturating_mul(100) / limit);
+    let refuses = full >= 100 && info.text("maxmemory_policy") == Some("noeviction");
+    if evicted > 0 && !refuses {
         let shown = format!("{shown}, {evicted} keys evicted");
         return Some(Finding::warn("memory", shown).since(
             "locks may have been among them",
             "give locks a server of their own, with maxmemory-policy noeviction",
         ));
     }
-    let full = limit.map_or(0, |limit| used.saturating_mul(100) / limit);
     Some(match full {
         ..80 => Finding::ok("memory", shown),
+        _ if refuses => Finding::fail("memory", shown).since(
+            "the server is full: it refuses every lock (OOM)",
+            "raise maxmemory, or move other data away",
+        ),
         _ => Finding::warn("memory", shown).since(
             "a full server refuses new locks",
             "raise maxmemory, or move other data away",
@@ -206,6 +213,7 @@ mod tests {
             ("maxmemory_policy:allkeys-lru", "eviction", Verdict::Fail),
             ("evicted_keys:4", "memory", Verdict::Warn),
             ("used_memory:900000000", "memory", Verdict::Warn),
+            ("used_memory:1000000000", "memory", Verdict::Fail),
             ("aof_enabled:0", "persistence", Verdict::Warn),
             ("aof_last_write_status:err", "disk", Verdict::Fail),
             ("rdb_last_bgsave_status:err", "disk", Verdict::Fail),

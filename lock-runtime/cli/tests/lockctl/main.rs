@@ -5,6 +5,7 @@ mod hold;
 mod long;
 mod many;
 mod places;
+mod refusals;
 mod revoke;
 mod rights;
 mod run;
