@@ -20,6 +20,11 @@ use crate::state::{
 /// The longest text in the audit, in bytes. Keys may be as long, and labels may come from other programs.
 const LONGEST: usize = 512;
 
+/// Precedes the reason why a revocation has no line in the audit. A server that is full refuses the line, and would carry out
+/// the revocation.
+const UNAUDITED: &str = "nothing was done, since it could not be written to the audit first; `lockctl revoke \
+                         --no-audit` does without";
+
 impl Core {
     pub(super) fn audit_stream(&self) -> String {
         CommonRecord::Audit.name(&self.options.prefix)
@@ -64,7 +69,7 @@ pub(super) async fn revoke(
     let stream = core.audit_stream();
     if revocation.is_audited() {
         let written = core.backend.append(&stream, &entry).await;
-        written.map_err(|error| error.with_detail_before("nothing was done"))?;
+        written.map_err(|error| error.with_detail_before(UNAUDITED))?;
     }
     let reply = core.backend.revoke(&key, &names, reference, by).await;
     entry.outcome = match &reply {

@@ -1,11 +1,15 @@
-//! `lockctl doctor` fails wherever a service's calls would be refused, and names what is missing. `tests/compat` runs this
+//! What `lockctl` says about servers that refuse, in their own words; `lockctl doctor` fails wherever a service's calls would be refused, and names what is missing. `tests/compat` runs this
 //! table on other servers.
 
-use harness::{OPERATOR_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS};
+use harness::{
+    KEY, OPERATOR_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, ServerState, VIEWER_RIGHTS, client,
+    hold, token_of,
+};
 use serde_json::Value;
 
 use crate::doctor::{fit, told};
 use crate::rights::{TO_ASK, user};
+use crate::{lockctl, text};
 
 /// The complaints of the doctor with this URL, and its exit code.
 #[track_caller]
@@ -120,4 +124,49 @@ fn fit_server_has_nothing_left_of_the_trial() {
     let mut connection = server.connection();
     let left: Vec<String> = harness::ask(&mut connection, &["KEYS", "*"]);
     assert_eq!(left, ["{lock:doctor}:f"]);
+}
+
+#[test]
+fn command_under_a_lock_repeats_what_the_server_says() {
+    let server = fit();
+    for state in ServerState::ALL {
+        let refusing = state.begin();
+        let mut run = lockctl(&server, &["run", KEY, "--wait", "50ms", "--", "true"]);
+        let output = run.env("LOCK_URL", &refusing.url).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(
+            state.words().iter().any(|words| said.contains(words)),
+            "{state:?}: {said}"
+        );
+        assert_ne!(output.status.code(), Some(0), "{state:?}");
+        let (said, code) = told(&server, &refusing.url);
+        assert_ne!(code, Some(0), "{state:?}: {said:?}");
+    }
+}
+
+/// The remedy is in the message that needs it.
+#[tokio::test]
+async fn revocation_on_a_full_server_names_the_way_without_an_audit() {
+    let server = fit();
+    let guard = hold(&client(server.admin_url())).await;
+    let token = token_of(&guard).await.to_string();
+    let rights = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
+    let operator = server.user("operator", "s3cret", &rights);
+    server.config_set("maxmemory", "1");
+    let revoke = [
+        "revoke", KEY, "--yes", "--token", &token, "--reason", "full",
+    ];
+    let revoked = |more: &[&str]| {
+        let mut command = lockctl(&server, &[&revoke[..], more].concat());
+        command.env("LOCK_URL", &operator).output().unwrap()
+    };
+    let refused = text(&revoked(&[]).stderr);
+    for words in ["nothing was done", "--no-audit", "OOM command not allowed"] {
+        assert!(refused.contains(words), "{refused}");
+    }
+    assert!(guard.is_valid());
+    let done = revoked(&["--no-audit"]);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    server.config_set("maxmemory", "0");
+    assert!(guard.release().await.unwrap_err().is_lost());
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use redis::Value;
 
 use super::encoder::Argument;
+use super::error_reply::words_of;
 use super::node::queries::Ask;
 use super::records::string_record::micros;
 use crate::backend::wire::error::WireError;
@@ -43,7 +44,7 @@ pub(super) async fn append(to: &impl Ask, stream: &str, line: &Line) -> Result<(
     match &to.ask(stream, &[command]).await?[..] {
         [Value::BulkString(_) | Value::SimpleString(_)] => Ok(()),
         [Value::ServerError(error)] => {
-            let text = format!("the audit cannot be written: {}", error.code());
+            let text = format!("the audit cannot be written: {}", words_of(error));
             Err(WireError::refused(text))
         }
         _ => Err(WireError::refused(
@@ -119,7 +120,7 @@ fn parse(answer: &Value) -> Result<(Vec<Line>, Option<String>), WireError> {
     if let Value::ServerError(error) = answer {
         return Err(WireError::refused(format!(
             "the audit cannot be read: {}",
-            error.code()
+            words_of(error)
         )));
     }
     let Value::Array(entries) = answer else {

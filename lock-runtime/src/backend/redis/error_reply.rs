@@ -2,7 +2,7 @@
 
 use std::io;
 
-use redis::RedisError;
+use redis::{RedisError, ServerError};
 
 use super::redirect::Redirect;
 use crate::backend::wire::error::WireError;
@@ -113,7 +113,7 @@ pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> Wire
         ErrorClass::NoScript => WireError::unavailable("NOSCRIPT"),
         ErrorClass::Redirected(_) => WireError::refused(OF_A_CLUSTER),
         ErrorClass::Reconnect(_) if error.code() == Some("NOAUTH") && password.is_none() => {
-            WireError::refused("the server wants a password, and the URL has none")
+            WireError::refused("the server wants a password, and the URL has none (NOAUTH)")
         }
         ErrorClass::Reconnect(detail) if is_of_a_lost_login(error) => WireError::refused(detail),
         ErrorClass::Reconnect(detail)
@@ -164,6 +164,12 @@ pub(super) fn describe(error: &RedisError) -> String {
     sanitize(&error.to_string())
 }
 
+/// Returns an error in an array of answers, in the server's own words. The library's text of it has other names for codes.
+pub(super) fn words_of(error: &ServerError) -> String {
+    let details = error.details().unwrap_or_default();
+    sanitize(&format!("{} {details}", error.code()))
+}
+
 /// How many characters of a server's text are shown.
 const LONGEST: usize = 200;
 
@@ -192,7 +198,7 @@ const ARGUMENTS: &str = ", with args beginning with";
 fn without_script(text: &str) -> &str {
     let is_name = |name: &str| {
         let digest = name.split(", on @").next().unwrap_or_default();
-        name.starts_with("on @") || !digest.contains(char::is_whitespace)
+        name.strip_prefix("on @").is_some() || !digest.contains(char::is_whitespace)
     };
     match text.rsplit_once(" script: ") {
         Some((error, name)) if is_name(name) => error,

@@ -4,6 +4,7 @@
 mod installed;
 mod kinds;
 mod secrets;
+mod server_words;
 mod unavailable;
 
 use std::time::Duration;

@@ -343,7 +343,7 @@ fn server_without_resp3_is_refused() {
 #[test]
 fn missing_password_is_named() {
     let error = error("NOAUTH HELLO must be called with the client already authenticated");
-    let missing = "the server wants a password, and the URL has none";
+    let missing = "the server wants a password, and the URL has none (NOAUTH)";
     assert_eq!(refusal(&error, None), missing);
     assert!(refusal(&error, Some("x")).starts_with("NOAUTH"));
 }

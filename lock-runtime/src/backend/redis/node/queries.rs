@@ -8,7 +8,7 @@ use redis::Value;
 use super::Node;
 use crate::backend::redis::connection::{Connection, SendError};
 use crate::backend::redis::encoder::{self, Argument};
-use crate::backend::redis::error_reply::{self, sanitize};
+use crate::backend::redis::error_reply::{self, sanitize, words_of};
 use crate::backend::redis::node::NodeError;
 use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
@@ -31,6 +31,10 @@ pub(in crate::backend::redis) fn is_of_another_type(answer: &Value) -> bool {
 fn is_of_a_lost_login(answer: &Value) -> bool {
     let error = matches!(answer, Value::ServerError(_)).then(|| answer.clone().extract_error());
     matches!(error, Some(Err(error)) if error_reply::is_of_a_lost_login(&error))
+}
+
+fn is_out_of_memory(answer: &Value) -> bool {
+    matches!(answer, Value::ServerError(error) if error.code() == "OOM")
 }
 
 /// Runs read-only commands as one transaction.
@@ -123,6 +127,9 @@ impl Node {
 
     /// Sends commands that the server runs as one transaction. The answers may be errors about a record, such as its
     /// type.
+    ///
+    /// A full server queues nothing for a transaction, although it carries out what only reads. It gets the commands one by one,
+    /// so that operators see its locks: an answer may then be some microseconds newer than the one before.
     pub(in crate::backend::redis) async fn ask_together(
         &self,
         commands: &[Command<'_>],
@@ -132,6 +139,9 @@ impl Node {
         all.extend_from_slice(commands);
         all.push(vec![Argument::Text("EXEC")]);
         let Answers { connection, values } = self.ask_all(&all, until).await?;
+        if values.iter().any(is_out_of_memory) {
+            return Ok(self.ask_all(commands, until).await?.values);
+        }
         // The first error is the cause of the others.
         let failed = values
             .iter()
@@ -177,11 +187,7 @@ fn answer(value: Value) -> Answer {
                 .flat_map(|(key, value)| [key, value])
                 .collect(),
         ),
-        // In the server's own words: the library's text has a name of its own for each code.
-        Value::ServerError(error) => {
-            let details = error.details().unwrap_or_default();
-            Answer::Error(sanitize(&format!("{} {details}", error.code())))
-        }
+        Value::ServerError(error) => Answer::Error(words_of(&error)),
         other => Answer::Error(sanitize(&format!("an answer of another kind: {other:?}"))),
     }
 }

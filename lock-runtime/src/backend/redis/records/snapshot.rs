@@ -6,6 +6,7 @@ use redis::Value;
 
 use super::string_record::{Held, SHOWN, StringRecord, micros};
 use crate::backend::redis::encoder::Argument;
+use crate::backend::redis::error_reply::words_of;
 use crate::backend::redis::node::queries::{Command, is_of_another_type};
 use crate::backend::wire::error::WireError;
 use crate::key::{LockKey, RecordKind, RecordNames};
@@ -95,12 +96,12 @@ impl Snapshot {
         // that the lock is free.
         let mut errors = answers.iter().filter(|answer| !is_of_another_type(answer));
         let refused = errors.find_map(|answer| match answer {
-            Value::ServerError(error) => Some(error.code().to_owned()),
+            Value::ServerError(error) => Some(words_of(error)),
             _ => None,
         });
-        if let Some(code) = refused {
+        if let Some(words) = refused {
             return Err(WireError::refused(format!(
-                "the server refuses to show the lock: {code}"
+                "the server refuses to show the lock: {words}"
             )));
         }
         let now = micros(time).ok_or_else(unknown)?;

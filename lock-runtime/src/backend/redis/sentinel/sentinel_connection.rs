@@ -156,7 +156,7 @@ impl SentinelConnection {
         let has_password = self.sentinels.login.password().is_some();
         if error.code() == Some("NOAUTH") && !has_password {
             return WireError::refused(format!(
-                "the sentinel {address} wants a password, and the URL has no `sentinel_password`"
+                "the sentinel {address} wants a password, and the URL has no `sentinel_password` (NOAUTH)"
             ));
         }
         match describe(error, self.sentinels.login.password()) {
