@@ -135,12 +135,15 @@ impl LockClientBuilder {
     /// The host, the process id and the function are added: `checkout` becomes `checkout@host-7 (pid 4121) ship`. In
     /// containers, where each process has the id 1, the host tells instances apart. A name that contains an `@`, such
     /// as `checkout@eu-1`, is used as it is, without the host.
+    ///
+    /// `CLIENT LIST` on the server shows it as the name of the connections, with `-` for white space and for letters outside of
+    /// ASCII: `checkout@host-7`.
     pub fn label(mut self, label: impl AsRef<str>) -> LockClientBuilder {
         self.options.label = Some(label_of(label.as_ref()));
         self
     }
 
-    /// Stores nothing in Redis that names this service or its host.
+    /// Stores nothing in Redis that names this service or its host. Its connections have no name in `CLIENT LIST`.
     pub fn without_label(mut self) -> LockClientBuilder {
         self.options.label = None;
         self

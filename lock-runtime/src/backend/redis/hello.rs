@@ -2,11 +2,12 @@
 
 mod said;
 
-use redis::{RedisConnectionInfo, Value};
+use redis::Value;
 
 use self::said::{Mode, Role, field, plain};
 use super::address::Address;
 use super::encoder::{self, Argument};
+use super::login::CurrentLogin;
 use super::shortcut::Deletion;
 use crate::backend::wire::error::WireError;
 
@@ -31,16 +32,16 @@ pub(super) enum ServerMode {
 }
 
 /// Appends the command, which every user may run.
-pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
-    let (hello, protocol) = (Argument::Text("HELLO"), Argument::Number(3));
-    match login.password() {
-        Some(password) => {
-            let user = login.username().unwrap_or("default");
-            let [auth, user, password] = ["AUTH", user, password].map(Argument::Text);
-            encoder::write(output, &[hello, protocol, auth, user, password]);
-        }
-        None => encoder::write(output, &[hello, protocol]),
+pub(super) fn write(output: &mut Vec<u8>, login: &CurrentLogin<'_>) {
+    let mut words = vec![Argument::Text("HELLO"), Argument::Number(3)];
+    if let Some(password) = login.password() {
+        let user = login.user().unwrap_or("default");
+        words.extend(["AUTH", user, password].map(Argument::Text));
     }
+    if let Some(name) = login.name() {
+        words.extend(["SETNAME", name].map(Argument::Text));
+    }
+    encoder::write(output, &words);
 }
 
 /// Checks, from the answer, that the server can keep locks. Returns the server's compare-and-delete command, if it has

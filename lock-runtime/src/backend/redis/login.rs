@@ -1,4 +1,4 @@
-//! The user and the password of a new connection.
+//! The user, the password and the name of a new connection.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,12 +24,57 @@ pub(super) struct Login {
     of_url: RedisConnectionInfo,
     asked: Option<Asked>,
 }
+    /// The name of the connections in CLIENT LIST.
+    name: Option<String>,
+}
+
+/// The login of one connection.
+pub(super) struct CurrentLogin<'a> {
+    info: Cow<'a, RedisConnectionInfo>,
+    name: Option<&'a str>,
+}
+
+impl<'a> CurrentLogin<'a> {
+    /// A login of the URL alone, for a connection without a name.
+    pub(super) fn of_url(info: &'a RedisConnectionInfo) -> CurrentLogin<'a> {
+        let info = Cow::Borrowed(info);
+        CurrentLogin { info, name: None }
+    }
+
+    pub(super) fn user(&self) -> Option<&str> {
+        self.info.username()
+    }
+
+    pub(super) fn password(&self) -> Option<&str> {
+        self.info.password()
+    }
+
+    pub(super) fn db(&self) -> i64 {
+        self.info.db()
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name
+    }
+}
+
+/// Returns the name of a client with this label, as the server accepts it: without white space, in ASCII. The server refuses a
+/// connection with another name.
+fn name_of(label: &str) -> Option<String> {
+    let is_plain = |letter: char| letter.is_ascii_graphic();
+    let letters = label.chars();
+    let name: String = letters
+        .map(|letter| if is_plain(letter) { letter } else { '-' })
+        .collect();
+    Some(name).filter(|name| !name.is_empty())
 
 /// A source that is asked for the credentials of each connection.
 struct Asked {
     source: CredentialsSource,
     threads: Arc<Semaphore>,
 }
+    /// The user that it named last.
+    user: Mutex<Option<String>>,
 
 /// Checks the client's credentials against the URL's. Reads the credentials file, if there is one.
 pub(super) fn check(of_url: &RedisConnectionInfo, options: &Options) -> Result<(), LockError> {
@@ -60,15 +105,26 @@ impl Login {
             }),
         }
     }
+            name: options.label.as_deref().and_then(name_of),
 
     /// Returns the login for the connection that is being set up. Waits for the application, but no longer than
     /// `limit`.
-    pub(super) async fn current(
-        &self,
-        limit: Duration,
-    ) -> Result<Cow<'_, RedisConnectionInfo>, WireError> {
+    /// Returns the user whom the last connection named; `None` if it named none. The server then knows who it is.
+    pub(super) fn user(&self) -> Option<String> {
+        let of_asked = self
+            .asked
+            .as_ref()
+            .and_then(|asked| asked.user.lock().clone());
+        of_asked.or_else(|| self.of_url.username().map(str::to_owned))
+    }
+
+    pub(super) async fn current(&self, limit: Duration) -> Result<CurrentLogin<'_>, WireError> {
+        let name = self.name.as_deref();
         let Some(asked) = &self.asked else {
-            return Ok(Cow::Borrowed(&self.of_url));
+            return Ok(CurrentLogin {
+                name,
+                ..CurrentLogin::of_url(&self.of_url)
+            });
         };
         // Boxed, since few clients need it.
         let (user, password) = Box::pin(asked.credentials(limit)).await?.into_parts();
@@ -76,7 +132,8 @@ impl Login {
         if let Some(user) = user {
             login = login.set_username(user);
         }
-        Ok(Cow::Owned(login))
+        let info = Cow::Owned(login);
+        Ok(CurrentLogin { info, name })
     }
 }
 
@@ -113,6 +170,22 @@ fn describe(source: &CredentialsSource, error: CredentialsError) -> Detail {
             let words: Vec<&str> = text.split_whitespace().collect();
             let detail = Detail::from(format!("{source} failed: {}", words.join(" ")));
             detail.caused_by(Arc::from(error))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_has_only_letters_that_a_server_accepts() {
+        for (label, name) in [
+            ("checkout@pod-7", Some("checkout@pod-7")),
+            ("my shop@héte\u{7f}", Some("my-shop@h-te-")),
+            ("", None),
+        ] {
+            assert_eq!(name_of(label).as_deref(), name);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The user as which a client logs in.
 
-use harness::{RedisServer, failed, patient};
+use harness::{RedisServer, eventually, failed, patient};
 
 use super::*;
 
@@ -34,4 +34,36 @@ async fn user_without_a_password_logs_in() {
         .connect()
         .await;
     assert_eq!(user_of(&client.unwrap(), &server).await, "open");
+}
+
+/// The names of all clients with locks.
+fn names(server: &RedisServer) -> Vec<String> {
+    let list = ["CLIENT", "LIST", "TYPE", "pubsub"];
+    let list: String = ask(&mut server.connection(), &list);
+    let words = list.split_whitespace();
+    let names = words.filter_map(|word| word.strip_prefix("name="));
+    names.map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn client_list_shows_the_label_without_white_space() {
+    let server = RedisServer::start();
+    server.user("app", "s3cret", &["~*", "&*", "+@all"]);
+    let with_login = server.url().replace("://", "://app:s3cret@");
+    for url in [server.url(), with_login] {
+        for (builder, name) in [
+            (patient(&url).label("check out@pod-7"), "check-out@pod-7"),
+            (patient(&url).label("käse@pod-7"), "k-se@pod-7"),
+            (patient(&url).without_label(), ""),
+        ] {
+            let client = builder.connect().await.unwrap();
+            assert_eq!(names(&server), [name]);
+            client.shutdown().await;
+            drop(client);
+            eventually("end of the connection", LONG, async || {
+                names(&server).is_empty()
+            })
+            .await;
+        }
+    }
 }

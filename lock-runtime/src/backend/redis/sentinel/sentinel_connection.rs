@@ -13,6 +13,7 @@ use crate::backend::redis::address::Address;
 use crate::backend::redis::encoder::{self, Argument};
 use crate::backend::redis::error_reply::{self, describe_broken, describe_login, describe_setup};
 use crate::backend::redis::hello::{self, ServerMode};
+use crate::backend::redis::login::CurrentLogin;
 use crate::backend::redis::open_socket;
 use crate::backend::redis::transport::{
     ConnectionLost, OnTransportEvent, Transport, unless_forked,
@@ -49,7 +50,7 @@ impl SentinelConnection {
         };
         let greeting = connection
             .transport
-            .send(&|output| hello::write(output, &sentinels.login));
+            .send(&|output| hello::write(output, &CurrentLogin::of_url(&sentinels.login)));
         let greeting = unless_forked(greeting.await).map_err(|lost| connection.broken(&lost))?;
         let greeting = connection.accepted(greeting)?;
         hello::check(address, ServerMode::Sentinel, &greeting)?;
