@@ -10,7 +10,7 @@ use crate::backend::wire::notice::notice;
 use crate::error::LockError;
 use crate::key::{LockKey, RecordNames};
 use crate::lease::RevokedBy;
-use crate::state::{HolderRef, LocalHold, LockState, ServerAnswers};
+use crate::state::{Answer, HolderRef, LocalHold, LockState, ServerAnswers};
 
 impl AnyBackend {
     /// Makes a round trip to the servers, without writing.
@@ -95,12 +95,26 @@ impl AnyBackend {
         )
     }
 
-    /// Returns the user as whom the client is logged in.
-    pub(crate) fn user(&self) -> &str {
-        each!(self,
-            Memory(_) => "",
+    /// Returns the user of the connection: the user that logged in, or else whom the server takes the client for, or else
+    /// `default`. A memory client has none.
+    pub(crate) async fn user(&self) -> String {
+        let named = each!(self,
+            Memory(_) => return String::new(),
             Remote(remote) => remote.wire.user()
-        )
+        );
+        if let Some(user) = named {
+            return user;
+        }
+        let whoami = ["ACL", "WHOAMI"].map(str::to_owned).to_vec();
+        let asked = self.ask_servers(None, &[whoami]).await.unwrap_or_default();
+        let mut answers = asked
+            .into_iter()
+            .filter_map(|server| server.answers.ok()?.pop());
+        let user = answers.find_map(|answer| match answer {
+            Answer::Text(user) => Some(user),
+            _ => None,
+        });
+        user.unwrap_or_else(|| "default".to_owned())
     }
 
     /// Appends a line to the audit in this stream.

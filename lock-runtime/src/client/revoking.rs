@@ -58,7 +58,7 @@ pub(super) async fn revoke(
         at: UNIX_EPOCH,
         operation: Some(operation),
         by: by.by.clone(),
-        user: bounded(core.backend.user(), LONGEST),
+        user: bounded(&core.backend.user().await, LONGEST),
         action: AuditAction::Revoke,
         key: key.clone(),
         token: holder.token,

@@ -26,7 +26,8 @@ pub struct AuditEntry {
     pub operation: Option<Uuid>,
     /// The operator, as reported by the operator's program.
     pub by: String,
-    /// The user in the program's URL, or `default`. May differ from the user that `credentials` returned.
+    /// The user as whom the program was logged in on its server: the user in its URL, or whom `credentials` or a password file
+    /// named. If none named one, whom the server takes the connection for, or `default` if it does not say.
     pub user: String,
     /// What the operator does to the lock.
     pub action: AuditAction,

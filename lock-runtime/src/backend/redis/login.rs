@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::transport::block_on;
 use crate::backend::wire::error::{Detail, WireError};
+use crate::background::sync::Mutex;
 use crate::config::Options;
 use crate::config::credentials::{Credentials, CredentialsError, CredentialsSource};
 use crate::error::LockError;
@@ -23,7 +24,6 @@ const MAX_THREADS: usize = 8;
 pub(super) struct Login {
     of_url: RedisConnectionInfo,
     asked: Option<Asked>,
-}
     /// The name of the connections in CLIENT LIST.
     name: Option<String>,
 }
@@ -67,14 +67,15 @@ fn name_of(label: &str) -> Option<String> {
         .map(|letter| if is_plain(letter) { letter } else { '-' })
         .collect();
     Some(name).filter(|name| !name.is_empty())
+}
 
 /// A source that is asked for the credentials of each connection.
 struct Asked {
     source: CredentialsSource,
     threads: Arc<Semaphore>,
-}
     /// The user that it named last.
     user: Mutex<Option<String>>,
+}
 
 /// Checks the client's credentials against the URL's. Reads the credentials file, if there is one.
 pub(super) fn check(of_url: &RedisConnectionInfo, options: &Options) -> Result<(), LockError> {
@@ -102,13 +103,12 @@ impl Login {
             asked: options.credentials.clone().map(|source| Asked {
                 source,
                 threads: Arc::new(Semaphore::new(MAX_THREADS)),
+                user: Mutex::new(None),
             }),
+            name: options.label.as_deref().and_then(name_of),
         }
     }
-            name: options.label.as_deref().and_then(name_of),
 
-    /// Returns the login for the connection that is being set up. Waits for the application, but no longer than
-    /// `limit`.
     /// Returns the user whom the last connection named; `None` if it named none. The server then knows who it is.
     pub(super) fn user(&self) -> Option<String> {
         let of_asked = self
@@ -118,6 +118,8 @@ impl Login {
         of_asked.or_else(|| self.of_url.username().map(str::to_owned))
     }
 
+    /// Returns the login for the connection that is being set up. Waits for the application, but no longer than
+    /// `limit`.
     pub(super) async fn current(&self, limit: Duration) -> Result<CurrentLogin<'_>, WireError> {
         let name = self.name.as_deref();
         let Some(asked) = &self.asked else {
@@ -129,6 +131,7 @@ impl Login {
         // Boxed, since few clients need it.
         let (user, password) = Box::pin(asked.credentials(limit)).await?.into_parts();
         let mut login = self.of_url.clone().set_password(password);
+        asked.user.lock().clone_from(&user);
         if let Some(user) = user {
             login = login.set_username(user);
         }

@@ -37,6 +37,7 @@ mod spread;
 mod too_few;
 mod votes;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use self::ballot::place::Reason;
@@ -44,6 +45,7 @@ use self::quorum_nodes::QuorumNodes;
 use super::CLOCK;
 use super::connect::Settings;
 use super::hello::ServerMode;
+use super::login::Login;
 use super::side_by_side::side_by_side;
 use super::url::QuorumTarget;
 use crate::backend::wire::error::WireError;
@@ -60,8 +62,8 @@ const ALL: ConnectionId = ConnectionId(0);
 /// A wire to the nodes of a quorum.
 pub(crate) struct QuorumWire {
     nodes: Arc<QuorumNodes>,
-    /// The user of the first node.
-    user: String,
+    /// The login of the first node.
+    login: Option<Arc<Login>>,
 }
 
 impl QuorumWire {
@@ -72,16 +74,16 @@ impl QuorumWire {
         background: Background,
         events: Arc<dyn WireEvents>,
     ) -> QuorumWire {
+        let first = OnceCell::new();
         let settings = |login| {
             let background = background.clone();
-            Settings::new(login, ServerMode::QuorumNode, options, background)
+            let settings = Settings::new(login, ServerMode::QuorumNode, options, background);
+            first.get_or_init(|| settings.login.clone());
+            settings
         };
-        let first = target.nodes.first();
-        let user = first.and_then(|(_, login)| login.username());
-        QuorumWire {
-            user: user.unwrap_or("default").to_owned(),
-            nodes: QuorumNodes::new(target, settings, options, events),
-        }
+        let nodes = QuorumNodes::new(target, settings, options, events);
+        let login = first.into_inner();
+        QuorumWire { login, nodes }
     }
 
     /// Ends an owner on all nodes.

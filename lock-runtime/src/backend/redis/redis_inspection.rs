@@ -129,8 +129,8 @@ impl RedisWire {
         self.topology.ask_servers(server, commands).await
     }
 
-    pub(crate) fn user(&self) -> &str {
-        &self.user
+    pub(crate) fn user(&self) -> Option<String> {
+        self.login.user()
     }
 
     pub(crate) async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {

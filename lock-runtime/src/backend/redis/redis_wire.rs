@@ -9,6 +9,7 @@ use super::connect::Settings;
 use super::encoder::{Argument, millis};
 use super::fence_retention::FenceRetention;
 use super::hello::ServerMode;
+use super::login::Login;
 use super::node::{Purpose, ScriptCall};
 use super::redisson::{self, Listeners, Redisson, RedissonEvents, SCRIPTS, Subscription};
 use super::scripts::{self, ScriptSet, Scripts};
@@ -35,8 +36,7 @@ use crate::lease::schedule::Extension;
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
     pub(super) topology: Topology,
-    /// The user as whom the client is logged in.
-    pub(super) user: String,
+    pub(super) login: Arc<Login>,
     pub(super) records: Records,
 }
 
@@ -64,8 +64,8 @@ impl RedisWire {
             Servers::Cluster(_) => ServerMode::ClusterNode,
             Servers::Sentinels(_) => ServerMode::Primary,
         };
-        let user = login.username().unwrap_or("default").to_owned();
         let settings = Settings::new(login, expected, options, background);
+        let login = settings.login.clone();
         let (topology, records) = match options.record {
             LockRecord::Native => {
                 let scripts = ScriptSet::with(FenceRetention::of(options.fence_retention));
@@ -84,7 +84,7 @@ impl RedisWire {
             }
         };
         Ok(RedisWire {
-            user,
+            login,
             topology,
             records,
         })

@@ -258,13 +258,13 @@ impl Servers {
         ask!(self, wire => wire.ask_servers(server, commands))
     }
 
-    /// Returns the user as whom the client is logged in.
-    pub(crate) fn user(&self) -> &str {
+    /// Returns the user as whom the client has logged in; `None` if it named none.
+    pub(crate) fn user(&self) -> Option<String> {
         match self {
             Servers::Redis(wire) => wire.user(),
             Servers::Quorum(wire) => wire.user(),
             #[cfg(test)]
-            Servers::Silent(_) => "",
+            Servers::Silent(_) => None,
         }
     }
 

@@ -416,3 +416,39 @@ fn settings_that_cannot_be_used_are_refused_by_build() {
         .build()
         .unwrap();
 }
+
+/// The audit names the user that logged in, not the one of the URL, which has none.
+#[tokio::test]
+async fn audit_names_the_user_of_the_connection() {
+    let server = RedisServer::start();
+    set_user(&server, "green", "s3cret");
+    set_user(&server, "blue", "n3xt");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("credentials");
+    fs::write(&path, "green\ns3cret\n").unwrap();
+    let issuer = Issuer::of(Credentials::new("blue", "n3xt"));
+    let of_file = client_of(
+        LockClient::builder()
+            .url(server.url())
+            .credentials_file(&path),
+    );
+    let of_url = server.url().replace("://", "://green:s3cret@");
+    for (operator, user) in [
+        (of_file, "green"),
+        (issuer.client(server.url()), "blue"),
+        (client_of(LockClient::builder().url(of_url)), "green"),
+        // Nobody is named: the server knows who it is.
+        (
+            client_of(LockClient::builder().url(server.url())),
+            "default",
+        ),
+    ] {
+        let holder = client_of(LockClient::builder().url(server.url()));
+        let guard = soon(hold(&holder)).await;
+        harness::revoke(&operator, KEY, harness::token_of(&guard).await).await;
+        let entries = harness::all_entries(operator.audit()).await;
+        let last = entries.iter().map(|entry| &*entry.user).next_back();
+        assert_eq!(last, Some(user));
+        assert!(guard.release().await.unwrap_err().is_lost());
+    }
+}

@@ -347,8 +347,8 @@ impl QuorumWire {
         Ok(meant.iter().map(|&node| name(node)).zip(asked).collect())
     }
 
-    pub(crate) fn user(&self) -> &str {
-        &self.user
+    pub(crate) fn user(&self) -> Option<String> {
+        self.login.as_ref()?.user()
     }
 
     pub(crate) async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
