@@ -47,6 +47,7 @@ pub(super) async fn revoke(
     let Some(holder) = meant else {
         return Ok(not_done(state));
     };
+    let label = state.label_of(&holder).to_owned();
     let operation = operation(now)?;
     let by = RevokedBy {
         operation,
@@ -62,7 +63,7 @@ pub(super) async fn revoke(
         action: AuditAction::Revoke,
         key: key.clone(),
         token: holder.token,
-        label: bounded(&holder.label, LONGEST),
+        label: bounded(&label, LONGEST),
         reason: by.reason.clone(),
         outcome: AuditOutcome::Intended,
     };
@@ -92,7 +93,7 @@ pub(super) async fn revoke(
     Ok(Revoked::Done(Receipt {
         key,
         operation,
-        label: holder.label,
+        label,
         handed_off,
         nodes,
         audited,

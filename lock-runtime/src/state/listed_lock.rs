@@ -28,7 +28,8 @@ impl ListedLock {
     /// Returns the lock with this state; `None` if it is free.
     pub(crate) fn of(mut state: LockState) -> Option<ListedLock> {
         let (holder_count, waiter_count) = (state.holder_count(), state.waiter_count());
-        let holder = state.holders.drain(..).next()?;
+        let mut holder = state.holders.drain(..).next()?;
+        holder.label = state.label_of(&holder).to_owned();
         Some(ListedLock {
             key: state.key,
             holder,

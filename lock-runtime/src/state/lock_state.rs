@@ -39,6 +39,8 @@ pub struct LockState {
     pub last_token: Option<FencingToken>,
     /// The votes of a quorum's nodes; `None` if a single server has the lock.
     pub votes: Option<Votes>,
+    /// The label in the record of a shared lock: `shared: ` and the label of the first owner, which may have left.
+    pub(crate) shared_label: String,
 }
 
 /// How many nodes of a quorum have a lock.
@@ -82,6 +84,16 @@ impl LockState {
             more_waiters: 0,
             last_token: None,
             votes: None,
+            shared_label: String::new(),
+        }
+    }
+
+    /// Returns the label by which operators know a holder: its own, or else the one of the record that it shares.
+    pub(crate) fn label_of<'a>(&'a self, holder: &'a Holder) -> &'a str {
+        if holder.label.is_empty() && holder.kind == HolderKind::Share {
+            &self.shared_label
+        } else {
+            &holder.label
         }
     }
 
@@ -108,9 +120,10 @@ impl LockState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
-    /// The label of the caller that acquired the lock from its server, such as `checkout@host-7 (pid 4121) ship`.
-    /// Records of readers and permits have only the label of the first of them, which may have left. Empty for another
-    /// program.
+    /// The label of the caller that acquired the lock from its server, such as `checkout@host-7 (pid 4121) ship`. Empty for
+    /// another program, and for readers and callers with permits: their records on a server have no labels. In a
+    /// [listing](crate::inspect::ListedLock), which shows one holder for all of them, it is `shared: ` and the label of the
+    /// first, which may have left.
     ///
     /// Other clients write it, so it may contain any character: [`escape`](crate::inspect::escape) it wherever it is
     /// shown.

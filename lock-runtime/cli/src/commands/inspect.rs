@@ -52,6 +52,7 @@ impl fmt::Display for Report<'_> {
         let lock = self.0;
         let state = if lock.is_held() { "held" } else { "free" };
         write!(f, "lock `{}` is {state}", escape(lock.key.as_str()))?;
+        write_counts(f, lock)?;
         if let Some(votes) = lock.votes {
             write!(f, "\n  {votes}")?;
             if votes.agreed > 0 && !lock.is_held() {
@@ -83,8 +84,35 @@ impl fmt::Display for Report<'_> {
     }
 }
 
+/// Writes how many hold the lock together, and how many wait.
+fn write_counts(f: &mut fmt::Formatter<'_>, lock: &LockState) -> fmt::Result {
+    if lock.holder_count() > 1 {
+        write!(f, " by {}", lock.holder_count())?;
+        let permits: u64 = lock.holders.iter().map(|of| u64::from(of.permits)).sum();
+        if lock.more_holders == 0 && permits > lock.holder_count() as u64 {
+            write!(f, " with {permits} permits")?;
+        }
+    }
+    let Some(oldest) = lock.waiters.iter().map(|waiter| waiter.waiting).max() else {
+        return Ok(());
+    };
+    let oldest = Brief::of(Some(oldest));
+    match lock.waiter_count() {
+        1 => write!(f, "; 1 waits, for {oldest}"),
+        count => write!(f, "; {count} wait, the first for {oldest}"),
+    }
+}
+
+/// The holder in words. Those that share a lock have no label on a server.
+fn name_of(holder: &Holder) -> String {
+    match (&*holder.label, holder.kind) {
+        ("", HolderKind::Share) => "a reader, or a caller with permits".to_owned(),
+        (label, _) => Whom(label).to_string(),
+    }
+}
+
 fn write_holder(f: &mut fmt::Formatter<'_>, holder: &Holder) -> fmt::Result {
-    write!(f, "\n  by {}", Whom(&holder.label))?;
+    write!(f, "\n  by {}", name_of(holder))?;
     if holder.permits != 1 {
         write!(f, ", {} permits", holder.permits)?;
     }

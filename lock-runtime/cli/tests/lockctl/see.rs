@@ -1,6 +1,6 @@
 //! `lockctl list`, `inspect`, `revoke` and `audit`.
 
-use harness::{LONG, RedisServer, ask, client, patient};
+use harness::{LONG, RedisServer, ask, client, eventually, patient};
 use lock_runtime::{LockClient, LockGuard};
 
 use crate::{done, lockctl, text};
@@ -275,4 +275,41 @@ fn closed_pipe_ends_the_list() {
     // The reader closes the pipe after one line.
     assert!(running.lines().next().is_some());
     assert_eq!(running.ended().code(), Some(141));
+}
+
+/// The record of a shared lock has only the label of its first holder, which may have left.
+#[tokio::test]
+async fn holders_of_permits_have_no_label_of_another() {
+    let server = RedisServer::start();
+    let pods = ["pod-1", "pod-2", "pod-3", "pod-4"].map(|label| {
+        let builder = patient(server.url()).label(label);
+        builder.build().expect("the settings are valid")
+    });
+    let permits = |pod: &LockClient| pod.lock("feed").permits(6).take(2).wait(LONG);
+    let mut guards = Vec::new();
+    for pod in &pods[..3] {
+        guards.push(permits(pod).acquire().await.unwrap());
+    }
+    guards.remove(0).release().await.unwrap();
+    guards.push(permits(&pods[3]).acquire().await.unwrap());
+    let waiting = tokio::spawn(permits(&pods[0]).acquire());
+    let is_queued = async || pods[1].inspect("feed").await.unwrap().waiter_count() == 1;
+    eventually("waiter", LONG, is_queued).await;
+
+    let lines = said(&server, &["inspect", "feed"], 0);
+    let begin = "lock `feed` is held by 3 with 6 permits; 1 waits, for ";
+    assert!(lines[0].starts_with(begin), "{lines:?}");
+    let holders = &lines[1..4];
+    for line in holders {
+        assert!(
+            line.starts_with("  by a reader, or a caller with permits, 2 permits"),
+            "{lines:?}"
+        );
+    }
+    assert!(!holders.concat().contains("pod"), "{lines:?}");
+    // A listing shows the lock, with the label of its record.
+    let listed = said(&server, &["list"], 0);
+    assert!(listed[0].contains("shared: pod-1@"), "{listed:?}");
+    guards.remove(0).release().await.unwrap();
+    waiting.await.unwrap().unwrap().release().await.unwrap();
 }

@@ -214,6 +214,7 @@ impl Snapshot {
             Held::Free => {}
             Held::Alone(holder) => state.holders.push(holder),
             Held::Together(holder) => {
+                state.shared_label.clone_from(&holder.label);
                 state.holders = self.sharers(&holder);
                 // One of the members is the sum.
                 let all =
@@ -240,6 +241,8 @@ impl Snapshot {
                 .get(OwnerId::LEN + 1..)
                 .and_then(|take| std::str::from_utf8(take).ok());
             Holder {
+                // The record has only the label of the first, which may have left.
+                label: String::new(),
                 remaining: Some(Duration::from_micros((expiry - now) as u64)),
                 permits: take.and_then(|take| take.parse().ok()).unwrap_or(1),
                 ..of_phase.clone()
