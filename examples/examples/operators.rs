@@ -48,7 +48,7 @@ fn service(client: LockClient) -> Router {
         // Every user may revoke here. Return `None` for users who may only view.
         .operator(|request| Some(request.extensions.get::<User>()?.0.clone()))
         .into_router();
-    Router::new().nest("/locks", locks.layer(from_fn(log_in)))
+    Router::new().nest_service("/locks", locks.layer(from_fn(log_in)))
 }
 
 /// A body that hangs until the test ends it, the usual reason to call an operator.

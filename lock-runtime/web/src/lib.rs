@@ -10,9 +10,12 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
 //! let client = LockClient::memory();
-//! let app: Router = Router::new().nest("/locks", lock_web::router(client));
+//! let app: Router = Router::new().nest_service("/locks", lock_web::router(client));
 //! # let _ = app; }
 //! ```
+//!
+//! `nest_service` serves `/locks`, `/locks/` and everything below. With `nest`, axum takes `/locks/` for another address, and answers
+//! 404.
 //!
 //! Pages are rendered on the server and need no script. They fit a phone, and follow a dark or light system.
 //!

@@ -27,7 +27,7 @@ const LONGEST_BODY: usize = 16 * 1024;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
 /// let client = LockClient::memory();
-/// let app: Router = Router::new().nest("/locks", lock_web::router(client));
+/// let app: Router = Router::new().nest_service("/locks", lock_web::router(client));
 /// # let _ = app; }
 /// ```
 pub fn router(client: LockClient) -> Router {
@@ -88,7 +88,7 @@ impl LockWeb {
     ///         user.is_operator.then(|| user.email.clone())
     ///     })
     ///     .into_router();
-    /// let app: Router = Router::new().nest("/locks", locks);
+    /// let app: Router = Router::new().nest_service("/locks", locks);
     /// # let _ = app; }
     /// ```
     pub fn operator(

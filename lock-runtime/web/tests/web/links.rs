@@ -92,3 +92,23 @@ async fn links_lead_to_pages_under_any_nesting() {
         }
     }
 }
+
+#[tokio::test]
+async fn documented_nesting_serves_the_page_with_and_without_a_slash() {
+    let service = crate::service(lock_web::router(LockClient::memory()));
+    for address in ["/locks", "/locks/", "/locks/list"] {
+        let answer = get(&service, address).await;
+        assert_eq!(answer.status, 200, "{address}");
+        answer.has("</html>");
+    }
+    // Everywhere else the documentation nests it in this way, too.
+    for page in [
+        include_str!("../../README.md"),
+        include_str!("../../src/lib.rs"),
+        include_str!("../../src/lock_web.rs"),
+        include_str!("../../../src/docs/production.md"),
+    ] {
+        assert!(page.contains(".nest_service(\"/locks\", "), "{page}");
+        assert!(!page.contains(".nest(\"/locks\""), "{page}");
+    }
+}

@@ -43,7 +43,7 @@ impl Answer {
 
 /// A service with the pages at `/locks`.
 fn service(locks: Router) -> Router {
-    Router::new().nest("/locks", locks)
+    Router::new().nest_service("/locks", locks)
 }
 
 async fn send(service: &Router, request: Request<Body>) -> Answer {
