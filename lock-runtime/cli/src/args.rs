@@ -183,7 +183,8 @@ pub(crate) enum Command {
 /// List the locks that are held
 ///
 /// Prints a line for each lock as it is found, in no order: its key, token, age, remaining lease, number of waiting
-/// clients, and holder.
+/// clients, and holder. A terminal also gets a line with the names of these columns; without one, each line is a lock, so that
+/// `wc`, `sort` and `cut` need no exception.
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     /// A pattern of keys, as Redis matches them, such as `order:*`; all keys by default

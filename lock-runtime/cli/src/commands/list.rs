@@ -66,6 +66,7 @@ pub(crate) async fn list(connection: &Connection, list: List, form: Form) -> Res
         pages = pages.matching(pattern);
     }
     let mut left = list.limit.unwrap_or(usize::MAX);
+    // Scripts count, sort and cut the lines: every line is a lock, as those of `ps --no-headers`, and `--help` names the columns.
     if form == Form::Text && io::stdout().is_terminal() {
         say(&Heads)?;
     }
