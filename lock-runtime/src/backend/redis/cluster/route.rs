@@ -23,6 +23,8 @@ pub(super) struct Route {
     /// How often a node answered ASK.
     asks: u32,
     pauses: u32,
+    /// The last refusal by a node that could not carry the command out for the moment.
+    refused: Option<WireError>,
 }
 
 /// The next step for a command.
@@ -52,8 +54,15 @@ impl Route {
                 Next::Ask(*redirect, self.redirected(jitter))
             }
             NodeError::SlotMoves(error) => Next::Again(error, self.pause(jitter)),
-            NodeError::NotNow(error) | NodeError::Gone(error) => {
+            NodeError::NotNow(error) => {
+                self.refused = Some(error.clone());
                 Next::Refresh(error, self.pause(jitter))
+            }
+            NodeError::Gone(error) => Next::Refresh(error, self.pause(jitter)),
+            // The last attempt may have no time left for its answer. The refusals before explain the failure.
+            NodeError::Final(WireError::Unavailable(detail)) => {
+                let last = WireError::Unavailable(detail);
+                Next::Fail(self.refused.take().unwrap_or(last))
             }
             NodeError::Final(error) => Next::Fail(error),
         }
@@ -134,6 +143,20 @@ mod tests {
             let next = Route::default().after(error, 0.0);
             assert!(matches!(next, Next::Refresh(..)), "{next:?}");
         }
+    }
+
+    #[test]
+    fn command_that_runs_out_of_time_fails_with_what_the_node_said() {
+        let mut route = Route::default();
+        let silent = || NodeError::Final(WireError::unavailable("no answer"));
+        let said = |next| match next {
+            Next::Fail(error) => error.to_string(),
+            next => panic!("{next:?}"),
+        };
+        assert_eq!(said(route.after(silent(), 0.0)), "no answer");
+        let down = WireError::unavailable("CLUSTERDOWN The cluster is down");
+        route.after(NodeError::NotNow(down.clone()), 0.0);
+        assert_eq!(said(route.after(silent(), 0.0)), down.to_string());
     }
 
     #[test]
