@@ -289,6 +289,28 @@ fn statement_before_a_future_runs_under_the_lock() {
 }
 
 #[test]
+fn block_needs_nothing_from_before_it() {
+    let function = |before: &str| {
+        let item = format!("fn f(n: N) -> R {{ {before} Box::pin(async move {{ ship() }}) }}");
+        let output = expanded("key = \"a\"", &item);
+        let (before, block) = output.split_once("async move").unwrap();
+        (before.to_owned(), block.to_owned())
+    };
+    let (before, _) = function("charge();");
+    assert_eq!(
+        before,
+        "fn f (n : N) -> R { const _ : () = () ; Box :: pin ("
+    );
+    let (before, _) = function("");
+    assert_eq!(before, "fn f (n : N) -> R { Box :: pin (");
+    // The block is refused without the copies.
+    let (before, block) = function("let n = n.clone(); charge();");
+    let marked = "let n = n . clone () ; let drop = :: lock_runtime :: __private :: v1 :: Copies ;";
+    assert!(before.contains(marked), "{before}");
+    assert!(block.contains("copies_survive (drop)"), "{block}");
+}
+
+#[test]
 fn self_is_renamed_in_an_async_trait_body() {
     const BODY: &str =
         "fn f<'async_trait>(&self) -> Pin<Box<dyn Future<Output = R> + 'async_trait>> {

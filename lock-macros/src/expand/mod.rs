@@ -88,23 +88,51 @@ use crate::model::Call;
 pub(crate) fn expand(mut call: Call) -> TokenStream {
     let braces = call.item.body.span();
     let statements = call.item.body.stream();
+    let (glue, runtime) = (glue(&call), &call.runtime);
+    let support = quote_spanned!(glue=> use #runtime::__private::v1 as __lock_rt;);
     let body = match &call.shape {
-        Shape::Async => locked(&call, Waiting::Async, statements, braces),
-        Shape::Sync => locked(&call, Waiting::Blocking, statements, braces),
+        Shape::Async => {
+            let locked = locked(&call, Waiting::Async, statements, braces);
+            quote!(#support #locked)
+        }
+        Shape::Sync => {
+            let locked = locked(&call, Waiting::Blocking, statements, braces);
+            quote!(#support #locked)
+        }
         Shape::Future(tail) => {
             // The statements before the block move into it, since they need the lock, too.
             let (copies, before, rest) = (&tail.copies, &tail.before, &tail.body);
             let locked = locked(&call, Waiting::Async, quote!(#before #rest), tail.braces);
             let prelude = tail.prelude.as_ref().map(|prelude| &prelude.statements);
-            let block = braced(quote!(#prelude #locked), tail.braces);
+            let [copied, check] = copies_survive(copies, runtime);
+            // A macro below the attribute may drop what stands before the block.
+            let block = braced(quote!(#support #check #prelude #locked), tail.braces);
             let wrapped = tail.wrap(quote_spanned!(tail.keyword=> async move #block));
-            quote!(#copies #wrapped)
+            // In place of the statements that moved: clippy would propose to write a lone block as an `async fn`.
+            let moved = (copies.is_empty() && !before.is_empty())
+                .then(|| quote_spanned!(glue=> const _: () = ();));
+            quote!(#moved #copies #copied #wrapped)
         }
     };
-    let (glue, runtime) = (glue(&call), &call.runtime);
-    let body = quote_spanned!(glue=> use #runtime::__private::v1 as __lock_rt; #body);
     call.item.body = braced(body, braces);
     call.item.into_token_stream()
+}
+
+/// A statement after the copies at the head of a function, and one in its async block that does not compile without the
+/// first.
+///
+/// A macro below the attribute may take the block for the whole function. If it drops the copies, the variable of the first
+/// statement is missing, too, and its name means the function of std, which is the wrong argument for the second.
+fn copies_survive(copies: &TokenStream, runtime: &TokenStream) -> [Option<TokenStream>; 2] {
+    let Some(first) = copies.clone().into_iter().next() else {
+        return [None, None];
+    };
+    let span = glue_at(first.span());
+    [
+        quote_spanned!(span=> let drop = #runtime::__private::v1::Copies;),
+        quote_spanned!(span=> __lock_rt::copies_survive(drop);),
+    ]
+    .map(Some)
 }
 
 /// Defines the names of guard and token in a function whose attribute has a mistake. The function never runs, and

@@ -7,6 +7,15 @@
 //! | `tokio::main`, `tokio::test` | `let body = async …`, and the message of a runtime that cannot be built | refused: it must be placed below | tokio-macros 2.7.2, `tests/attribute/ui/items.rs` |
 //! | `wasm_bindgen` | a name that begins with `__wasm_bindgen_generated_` | refused: it must be placed below | wasm-bindgen 0.2, by a copy of its output there |
 //!
+//! Below the attribute, a macro sees the expansion. One that follows the advice of `async_trait` takes the block of a
+//! function that ends with `Box::pin(async move { … })` for the whole function, and drops what stands before it. So the
+//! block has all that it needs, and does not compile if the user's copies before it are gone (`expand::copies_survive`).
+//!
+//! | macro | below the attribute | pinned by |
+//! |---|---|---|
+//! | `tracing::instrument` | keeps the statements before the block | tracing-attributes 0.1, `tests/attribute` |
+//! | `fastrace::trace` | drops them | fastrace-macro 0.7.17, `tests/attribute` |
+//!
 //! The methods of `futures` and `tracing` that pass a block on are in `async_slot`.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};

@@ -4,6 +4,7 @@
 //! two crates are tied to one version of each other.
 
 mod body_error;
+mod copies;
 mod failure;
 mod key_expr;
 mod key_list;
@@ -21,6 +22,7 @@ pub mod v1 {
     pub use super::body_error::{
         BodyResult, Failing, FutureResult, NoFuture, NotAFuture, NotAResult, Refused, Returned,
     };
+    pub use super::copies::{Copies, Survived, copies_survive};
     pub use super::failure::{FromLockError, LockFailure, absent_guard, absent_token, or_else};
     pub use super::key_expr::{IntoKey, KeyText, NotText, key};
     pub use super::key_list::{IntoKeyList, KeyListText, NotTextList, key_list};

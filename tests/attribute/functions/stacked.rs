@@ -69,6 +69,60 @@ async fn instrument() {
     assert_locks!("below instrument in a trait:1", ().called(1).await, 1);
 }
 
+/// A macro that takes the block of `Box::pin(async move { … })` for the whole function. The path is that of its runtime.
+mod dropping {
+    use super::{Answer, distributed_lock, paused};
+    use std::pin::Pin;
+
+    pub(super) mod runtime {
+        pub(crate) mod future {
+            /// What the macro puts around the block.
+            pub(crate) struct FutureExt;
+
+            impl FutureExt {
+                pub(crate) fn enter_on_poll<F: Future>(block: F, _: &str) -> F {
+                    block
+                }
+            }
+        }
+    }
+
+    #[async_trait::async_trait]
+    impl super::Service for u8 {
+        #[distributed_lock(key = "above a dropping macro:<id>", guard = lock)]
+        #[fastrace_macro::trace(name = "call", enter_on_poll = true, crate = runtime)]
+        async fn call(&self, id: u8) -> Answer {
+            assert!(lock.is_valid());
+            paused(id).await
+        }
+
+        #[distributed_lock(key = "above two macros:<id>")]
+        #[fastrace_macro::trace(name = "called", enter_on_poll = true, crate = runtime)]
+        #[tracing::instrument(skip_all)]
+        async fn called(&self, id: u8) -> Answer {
+            paused(id).await
+        }
+    }
+
+    #[distributed_lock(key = "above a dropping macro, boxed:<id>")]
+    #[fastrace_macro::trace(name = "boxed", enter_on_poll = true, crate = runtime)]
+    pub(super) fn boxed(id: u8) -> Pin<Box<dyn Future<Output = Answer> + Send>> {
+        let doubled = id + id;
+        Box::pin(async move { paused(doubled - id).await })
+    }
+}
+
+#[tokio::test]
+async fn macro_that_drops_what_stands_before_the_block() {
+    assert_locks!("above a dropping macro:1", 0.call(1).await, 1);
+    assert_locks!("above two macros:1", 0.called(1).await, 1);
+    assert_locks!(
+        "above a dropping macro, boxed:1",
+        dropping::boxed(1).await,
+        1
+    );
+}
+
 /// The test attributes. Each test has a client of its own, so it need not wait until the other tables install one.
 mod tests {
     use lock_runtime::{LockClient, LockError, distributed_lock};

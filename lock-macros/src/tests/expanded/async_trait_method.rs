@@ -8,8 +8,8 @@ where
     'life1: 'async_trait,
     Self: 'async_trait,
 {
-    use ::lock_runtime::__private::v1 as __lock_rt;
     Box::pin(async move {
+        use ::lock_runtime::__private::v1 as __lock_rt;
         if let Some(__ret) = None::<Result<(), LedgerError>> {
             return __ret;
         }

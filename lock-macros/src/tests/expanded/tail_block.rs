@@ -1,6 +1,7 @@
 fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
-    use platform::locks::__private::v1 as __lock_rt;
+    const _: () = ();
     Box::pin(async move {
+        use platform::locks::__private::v1 as __lock_rt;
         return match {
             let mut __lock_spec = __lock_rt::Spec::new(
                 &["ship", "order:<id>"],
