@@ -46,8 +46,10 @@ use super::stack_text::StackText;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a lock key",
     label = "this value is a `{Self}`",
-    note = "name the field that identifies the locked thing, such as `<order.id>`, or `<id.0>` inside a wrapper such as `Path`; or derive or implement `lock_runtime::KeyPart` for `{Self}`",
-    note = "if its `Display` form identifies it and never changes, write `<value.to_string()>`"
+    note = "name what identifies the locked thing, such as `<order.id>`, `<id.0>` inside a wrapper, `<pair.0>:<pair.1>` for a tuple; for each element of a list, write `keys = ids.iter().map(…)`",
+    note = "if the value may be absent, take it out before the call, or write what stands for none, such as `<id.unwrap_or(0)>` if 0 is no id",
+    note = "if the type is your own, derive or implement `lock_runtime::KeyPart` for it",
+    note = "if its text identifies it and never changes, write `<value.to_string()>`, or `<path.display().to_string()>` for a path"
 )]
 pub trait KeyPart {
     /// Writes the value; see [`KeyWriter::write_str`] and `write!`.

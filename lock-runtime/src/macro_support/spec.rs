@@ -4,7 +4,7 @@ use std::iter;
 use std::mem;
 use std::panic::Location;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::locked_call::Call;
 use crate::client::{Acquire, CallOptions, LockClient, LockGuard};
@@ -175,7 +175,8 @@ fn outlined(key: LockKey, outline: Option<&'static &'static str>) -> LockKey {
 /// A client, or a pointer to one. The client is only borrowed, so it may be `self.locks` or an argument.
 #[diagnostic::on_unimplemented(
     message = "`client` must be a `lock_runtime::LockClient` or a reference to one",
-    label = "this is a `{Self}`"
+    label = "this is a `{Self}`",
+    note = "if it dereferences to a client, as `once_cell::sync::Lazy` does, write `client = *CLIENT`"
 )]
 pub trait ClientRef {
     /// Returns the client.
@@ -200,3 +201,11 @@ macro_rules! by_target {
 }
 
 by_target!(&T, &mut T, Box<T>, Rc<T>, Arc<T>);
+
+/// A static client that is made at its first use.
+#[diagnostic::do_not_recommend]
+impl<T: ClientRef, F: FnOnce() -> T> ClientRef for LazyLock<T, F> {
+    fn client(&self) -> &LockClient {
+        (**self).client()
+    }
+}

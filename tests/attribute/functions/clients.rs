@@ -8,13 +8,31 @@
 )]
 
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use lock_runtime::{LockClient, distributed_lock};
 
 use super::check::AppError;
+
+static LOCKS: LazyLock<LockClient> = LazyLock::new(LockClient::memory);
+
+#[distributed_lock(key = "static", client = LOCKS, guard = lock)]
+async fn of_a_static() -> Result<bool, AppError> {
+    Ok(lock.is_valid())
+}
+
+#[distributed_lock(key = "static", client = LOCKS, guard = lock)]
+fn of_a_static_blocking() -> Result<bool, AppError> {
+    Ok(lock.is_valid())
+}
+
+#[test]
+fn client_may_be_a_lazy_static() {
+    assert!(block_on(of_a_static()).unwrap());
+    assert!(of_a_static_blocking().unwrap());
+}
 
 struct Shop {
     locks: Mutex<LockClient>,
@@ -65,9 +83,11 @@ fn a_holder_goes_on(call: fn(&Shop) -> Result<(), AppError>) {
 #[test]
 fn source_of_a_client_is_free_while_a_call_waits() {
     a_holder_goes_on(Shop::synchronous);
-    a_holder_goes_on(|shop| {
-        let mut runtime = tokio::runtime::Builder::new_current_thread();
-        let runtime = runtime.enable_all().build().expect("it starts");
-        runtime.block_on(shop.asynchronous())
-    });
+    a_holder_goes_on(|shop| block_on(shop.asynchronous()));
+}
+
+fn block_on<F: Future>(call: F) -> F::Output {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().expect("it starts");
+    runtime.block_on(call)
 }

@@ -1,7 +1,24 @@
+use std::path::Path;
+
 use lock_runtime::{LockError, distributed_lock};
 
 #[distributed_lock(key = "order:<price>")]
 fn float(price: f64) -> Result<(), LockError> { Ok(()) }
+
+#[distributed_lock(key = "order:<id>")]
+async fn absent(id: Option<u64>) -> Result<(), LockError> { Ok(()) }
+
+#[distributed_lock(key = "order:<ids>")]
+async fn list(ids: Vec<u64>) -> Result<(), LockError> { Ok(()) }
+
+#[distributed_lock(key = "order:<ids>")]
+async fn slice(ids: &[u64]) -> Result<(), LockError> { Ok(()) }
+
+#[distributed_lock(key = "file:<name>")]
+async fn path(name: &Path) -> Result<(), LockError> { Ok(()) }
+
+#[distributed_lock(key = "order:<pair>")]
+async fn tuple(pair: (u64, u64)) -> Result<(), LockError> { Ok(()) }
 
 struct Order {
     id: u64,
