@@ -71,6 +71,35 @@ fn half_typed_body_is_kept_unchanged() {
     }
 }
 
+/// An editor expands the attribute as it is and with a name at the cursor, and looks up in the first what it finds in the
+/// second, at the same place.
+#[test]
+fn half_typed_value_is_expanded_like_a_whole_one() {
+    for (before, after) in [
+        ("key = \"a\", client = locks.", ""),
+        ("key = \"a\", client = self.of(tenant).", ", wait = \"1s\""),
+        ("key = \"a\", ttl = Duration::", ""),
+        ("key = \"a\", wait = limits.", ", mode = \"read\""),
+        ("key = \"a\", permits = limits.of(&self.", ")"),
+        ("key = \"a\", or_else = |error| error.", ""),
+        ("key = \"a\", or_else = Self::", ""),
+        ("key = self.", ""),
+        ("key = Order::", ""),
+        ("keys = self.", ""),
+        ("keys = [\"a:<id>\", self.", "]"),
+    ] {
+        let function = "async fn f(&self, id: u64) -> R { ship() }";
+        let whole = expanded(&format!("{before}cursor{after}"), function);
+        let typed = expanded(&format!("{before}{after}"), function);
+        let (up_to_the_name, _) = whole.split_once("cursor").unwrap();
+        assert!(
+            typed.starts_with(up_to_the_name.trim_end()),
+            "{before}: {typed}\n{up_to_the_name}"
+        );
+        assert!(!typed.contains("compile_error"), "{typed}");
+    }
+}
+
 #[test]
 fn mistakes_of_all_kinds_are_reported_together() {
     let found = errors(

@@ -2,6 +2,7 @@
 
 mod names;
 mod options;
+mod unfinished;
 mod value;
 mod wrong_syntax;
 
@@ -155,7 +156,7 @@ impl Reader<'_> {
         if let Some(error) = wrong_syntax::mutable(&text, input) {
             return Err(error);
         }
-        let value = input.parse::<Expr>()?;
+        let value = unfinished::value(input)?;
         if !input.is_empty() && !input.peek(Token![,]) {
             return Err(input.error("expected `,` between two options"));
         }

@@ -11,7 +11,7 @@ use super::value::string;
 
 /// Reports `name: value` at the value: the option takes `=`.
 pub(crate) fn colon(name: &str, input: ParseStream<'_>) -> syn::Error {
-    unquoted_key(name, input).unwrap_or_else(|| instead(name, &value(input), ""))
+    unquoted_key(name, input).unwrap_or_else(|| instead(name, &until_comma(input), ""))
 }
 
 /// Reports `key = order:<id>` at the value: the template needs quotes. So do templates in `keys = [a:<id>]`. `None`
@@ -23,7 +23,7 @@ pub(crate) fn unquoted_key(name: &str, input: ParseStream<'_>) -> Option<syn::Er
     if is_expression {
         return None;
     }
-    let value = value(input);
+    let value = until_comma(input);
     match (name, &*value) {
         ("key", _) => reads_like_a_template(&value).then(|| instead(name, &value, "\"")),
         ("keys", [TokenTree::Group(list)]) if list.delimiter() == Delimiter::Bracket => {
@@ -60,6 +60,13 @@ fn unquoted_element(list: &Group) -> Option<syn::Error> {
 }
 
 fn reads_like_a_template(value: &[TokenTree]) -> bool {
+    // A path that somebody is typing, as in `key = Order::`.
+    if let [.., before, last] = value
+        && is_punct(before, ":")
+        && is_punct(last, ":")
+    {
+        return false;
+    }
     let has = |wanted: fn(&TokenTree) -> bool| value.iter().any(wanted);
     has(|tree| is_punct(tree, "<:"))
         // With an `=` or a literal in it, a comma is missing rather than the quotes.
@@ -68,7 +75,7 @@ fn reads_like_a_template(value: &[TokenTree]) -> bool {
 
 /// Reports `["a:<id>"]` without a name.
 pub(crate) fn unnamed_keys(input: ParseStream<'_>) -> syn::Error {
-    instead("keys", &value(input), "")
+    instead("keys", &until_comma(input), "")
 }
 
 /// Reports `guard = mut held` and `token = mut token`: neither needs a `mut`.
@@ -138,7 +145,7 @@ fn argument(input: ParseStream<'_>) -> Option<Expr> {
     input.parse().ok()
 }
 
-fn is_punct(tree: &TokenTree, wanted: &str) -> bool {
+pub(super) fn is_punct(tree: &TokenTree, wanted: &str) -> bool {
     matches!(tree, TokenTree::Punct(punct) if wanted.contains(punct.as_char()))
 }
 
@@ -150,7 +157,7 @@ fn instead(name: &str, value: &[TokenTree], quote: &str) -> syn::Error {
 }
 
 /// The tokens up to the next comma.
-fn value(input: ParseStream<'_>) -> Vec<TokenTree> {
+pub(super) fn until_comma(input: ParseStream<'_>) -> Vec<TokenTree> {
     let ahead = input.fork();
     let mut value = Vec::new();
     while !ahead.peek(Token![,])

@@ -21,7 +21,11 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
     let spec = spec(call, glue);
     let settings = options.settings.given().map(|(field, value)| {
         let field = Ident::new(field, glue);
-        quote_spanned!(glue=> __lock_rt::set(&mut __lock_spec.options.#field, #value);)
+        // The compiler misses the end of an unfinished value at the parenthesis.
+        let last = value.to_token_stream().into_iter().last();
+        let end = last.map_or(glue, |last| glue_at(last.span()));
+        let arguments = quote_spanned!(end=> (&mut __lock_spec.options.#field, #value));
+        quote_spanned!(glue=> __lock_rt::set #arguments;)
     });
     let fenced = options
         .token
