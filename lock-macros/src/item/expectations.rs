@@ -13,10 +13,11 @@ use syn::{Attribute, Meta, Token};
 use super::cfg;
 
 /// The lints that judge the function by its whole body, and may find nothing once the body is locked.
-const JUDGE_THE_WHOLE: [&str; 25] = [
+const JUDGE_THE_WHOLE: [&str; 27] = [
     "clippy::boxed_local",
     "clippy::cognitive_complexity",
     "clippy::elidable_lifetime_names",
+    "clippy::inline_always",
     "clippy::large_stack_frames",
     "clippy::manual_async_fn",
     "clippy::misnamed_getters",
@@ -26,6 +27,7 @@ const JUDGE_THE_WHOLE: [&str; 25] = [
     "clippy::needless_pass_by_value",
     "clippy::only_used_in_recursion",
     "clippy::ptr_arg",
+    "clippy::self_only_used_in_recursion",
     "clippy::unnecessary_literal_bound",
     "clippy::unnecessary_wraps",
     "clippy::unused_async",

@@ -172,6 +172,13 @@ pub fn only_used_in_recursion(id: u8, other: u8) -> Answer {
     if id == 0 { Ok(0) } else { only_used_in_recursion(id.saturating_sub(1), other) }
 }
 
+#[inline(always)]
+#[expect(clippy::inline_always)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "inline_always"))]
+pub fn inline_always(id: u8) -> Answer {
+    Ok(id)
+}
+
 #[expect(unconditional_recursion)]
 #[cfg_attr(feature = "locked", distributed_lock(key = "unconditional_recursion"))]
 pub fn unconditional(id: u8) -> Answer {
@@ -219,6 +226,12 @@ impl Shop {
     #[cfg_attr(feature = "locked", distributed_lock(key = "unused_self"))]
     fn unused_self(&self, id: u8) -> Answer {
         Ok(id)
+    }
+
+    #[expect(clippy::self_only_used_in_recursion)]
+    #[cfg_attr(feature = "locked", distributed_lock(key = "self_only_used_in_recursion"))]
+    fn self_only_used_in_recursion(&self, id: u8) -> Answer {
+        if id == 0 { Ok(0) } else { self.self_only_used_in_recursion(id.saturating_sub(1)) }
     }
 
     #[expect(clippy::misnamed_getters)]
