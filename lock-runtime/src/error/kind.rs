@@ -16,7 +16,8 @@ pub enum LockErrorKind {
     Unavailable,
     /// The server answered and refused: the key has another type, the user lacks a permission, the password is wrong,
     /// memory is full. Or the server cannot keep locks: it is a Sentinel, a node of a cluster, or too old. Or its
-    /// certificate cannot be verified, or it does not accept ours. A retry does not help.
+    /// certificate cannot be verified, or it does not accept ours. A retry is refused as well, until somebody changes
+    /// the server, its memory or the client's settings.
     Rejected,
     /// This call tree holds the lock already and the call may not enter it: the call has `reentrant = false`, or it is
     /// synchronous and a sibling is inside.

@@ -179,6 +179,11 @@ impl LockError {
     pub fn is_reentered(&self) -> bool {
         self.kind() == LockErrorKind::Reentered
     }
+
+    /// Returns whether the client was shut down, as it is while its process ends.
+    pub fn is_shutdown(&self) -> bool {
+        self.kind() == LockErrorKind::Shutdown
+    }
 }
 
 impl fmt::Display for LockError {
@@ -226,11 +231,14 @@ impl Error for LockError {
 }
 
 /// Lets functions that return [`std::io::Result`] use `?` without an error type of their own.
+///
+/// `Busy` becomes [`ResourceBusy`](std::io::ErrorKind::ResourceBusy), and not `WouldBlock`, which loops around sockets
+/// take for "ask again at once".
 impl From<LockError> for std::io::Error {
     fn from(error: LockError) -> std::io::Error {
         use std::io::ErrorKind;
         let kind = match error.kind() {
-            LockErrorKind::Busy => ErrorKind::WouldBlock,
+            LockErrorKind::Busy => ErrorKind::ResourceBusy,
             LockErrorKind::Unavailable => ErrorKind::TimedOut,
             LockErrorKind::Rejected => ErrorKind::PermissionDenied,
             LockErrorKind::InvalidKey | LockErrorKind::InvalidOptions => ErrorKind::InvalidInput,
@@ -297,7 +305,7 @@ mod tests {
     #[test]
     fn io_error_contains_the_lock_error() {
         let error = std::io::Error::from(LockError::new(LockErrorKind::Busy));
-        assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+        assert_eq!(error.kind(), std::io::ErrorKind::ResourceBusy);
         assert!(error.get_ref().unwrap().is::<LockError>());
     }
 
