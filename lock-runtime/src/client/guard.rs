@@ -360,7 +360,7 @@ impl fmt::Debug for LockGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LockGuard")
             .field("key", &self.key())
-            .field("fencing_token", &self.known_token())
+            .field("fencing_token", &self.token())
             .field("remaining", &self.remaining())
             .field("is_valid", &self.is_valid())
             .finish_non_exhaustive()

@@ -29,7 +29,7 @@ pub struct Call(State);
 /// If the guard has none; no expansion calls it then.
 #[inline(never)]
 pub fn token(guard: &LockGuard) -> FencingToken {
-    let token = guard.known_token();
+    let token = guard.token();
     token.expect("a call that asks for a token has one before its body")
 }
 

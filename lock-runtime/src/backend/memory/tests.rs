@@ -169,7 +169,7 @@ fn downgraded_lease_is_renewed_and_lost() {
     let guard = terms.acquire_blocking().unwrap();
     let memory = store(&client);
     let reader = downgrade(&client, &guard);
-    assert!(reader.known_token() > guard.known_token());
+    assert!(reader.known_token() > guard.token());
     assert!(memory.live().iter().all(|live| Arc::ptr_eq(live, &reader)));
     assert_eq!(reader.deadline(), guard.frame().lease().deadline());
     let before = reader.deadline();
@@ -180,7 +180,7 @@ fn downgraded_lease_is_renewed_and_lost() {
         "it is replaced, not lost"
     );
     let other = client.lock(KEY).read().acquire_blocking().unwrap();
-    assert_eq!(other.known_token(), reader.known_token());
+    assert_eq!(other.token(), reader.known_token());
     assert!(memory.revoke(KEY));
     assert!(reader.is_known_lost());
     assert!(!other.is_valid(), "all that share the lock lose it");

@@ -44,7 +44,7 @@ impl Acquire {
         let fenced = self.options.fenced;
         let guard = self.guard(frames)?;
         if fenced {
-            guard.token(caller).await?;
+            guard.token_for(caller).await?;
         }
         Ok(guard)
     }

@@ -36,7 +36,7 @@ impl LockGuard {
     ///
     /// The future may be dropped and created again at any time.
     pub async fn fencing_token(&self) -> Result<FencingToken, LockError> {
-        self.token(Caller::Task).await
+        self.token_for(Caller::Task).await
     }
 
     /// Like [`fencing_token`](LockGuard::fencing_token), but blocks the thread.
@@ -45,15 +45,30 @@ impl LockGuard {
     ///
     /// The same as [`fencing_token`](LockGuard::fencing_token).
     pub fn fencing_token_blocking(&self) -> Result<FencingToken, LockError> {
-        on_this_thread(self.token(Caller::Thread))
+        on_this_thread(self.token_for(Caller::Thread))
     }
 
-    pub(in crate::client) async fn token(&self, caller: Caller) -> Result<FencingToken, LockError> {
+    pub(in crate::client) async fn token_for(
+        &self,
+        caller: Caller,
+    ) -> Result<FencingToken, LockError> {
         self.frame.lease().token(caller).await
     }
 
-    /// Returns the token, if there is one already.
-    pub(crate) fn known_token(&self) -> Option<FencingToken> {
+    /// Returns the token if the lock has one already, without asking the server; see
+    /// [which locks have one](FencingToken#ask-for-one).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::{LockClient, LockError};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+    /// let client = LockClient::memory();
+    /// let guard = client.lock("stock:apple").fenced().acquire().await?;
+    /// assert!(guard.token().is_some()); // the acquisition has brought it
+    /// # guard.release().await }
+    /// ```
+    pub fn token(&self) -> Option<FencingToken> {
         self.frame.lease().known_token()
     }
 }
