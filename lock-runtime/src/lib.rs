@@ -128,7 +128,8 @@
 //! - `macros` (default): the attribute.
 //! - `tls`: `rediss://` URLs, with rustls and ring. It neither needs nor changes the application's own crypto provider.
 //! - `metrics`: counters, gauges and histograms; see [`docs::observability`].
-//! - `serde`: `Serialize` for what [`inspect`] returns, with [stable fields](inspect#as-json).
+//! - `serde`: `Serialize` for what [`inspect`] returns, with [stable fields](inspect#as-json), and `Deserialize` for
+//!   [`FencingToken`] and [`LockKey`].
 //!
 //! # Clients of other kinds
 //!

@@ -10,8 +10,6 @@ use super::{
     AuditAction, AuditEntry, AuditOutcome, Holder, HolderKind, HolderRef, ListingPosition,
     LockState, RecordHash, Revoked,
 };
-use crate::FencingToken;
-use crate::key::LockKey;
 
 /// Writes values as their own text.
 macro_rules! as_text {
@@ -37,13 +35,7 @@ macro_rules! as_str {
     )+};
 }
 
-as_str!(AuditAction, AuditOutcome, LockKey);
-
-impl Serialize for FencingToken {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(self.get())
-    }
-}
+as_str!(AuditAction, AuditOutcome);
 
 impl Serialize for LockState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -17,6 +17,8 @@ mod printable;
 mod revocation;
 mod rfc3339;
 mod server_answers;
+#[cfg(feature = "serde")]
+mod stored;
 
 pub use audit_action::AuditAction;
 pub use audit_entry::AuditEntry;

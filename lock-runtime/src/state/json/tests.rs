@@ -5,6 +5,8 @@ use uuid::Uuid;
 
 use super::super::{AuditEntry, ListedLock, LocalHold, Receipt, Votes, Waiter};
 use super::*;
+use crate::FencingToken;
+use crate::key::LockKey;
 
 fn of(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap()
