@@ -8,8 +8,8 @@
 //! All of them work with every kind of store, also in memory. Inspection writes nothing and runs no script, so [few
 //! permissions](crate::docs::security#viewers-and-operators) are enough.
 //!
-//! Labels, keys and reasons come from other programs, and may contain characters that a terminal would obey: [`escape`]
-//! them wherever they are shown.
+//! Labels, keys and reasons come from other programs, and may contain characters that a terminal would obey: escape them
+//! wherever they are shown.
 //!
 //! # As JSON
 //!
@@ -34,10 +34,11 @@
 //! [`ListingPosition`] are the text that they display. `null` is the field's `None`.
 
 pub use crate::client::{Audit, Locks};
+// For `lockctl` and `lock-web`; not a stable interface.
 #[doc(hidden)]
-pub use crate::state::{Answer, ServerAnswers};
+pub use crate::state::{Answer, Escaped, Rfc3339, ServerAnswers, escape, is_printable};
 pub use crate::state::{
-    AuditAction, AuditEntry, AuditOutcome, Escaped, Holder, HolderKind, HolderRef, ListedLock,
+    AuditAction, AuditEntry, AuditOutcome, Holder, HolderKind, HolderRef, ListedLock,
     ListingPosition, LocalHold, LockState, ParseHolderRefError, ParseListingPositionError, Receipt,
-    RecordHash, Revocation, Revoked, Rfc3339, Votes, Waiter, escape, is_printable,
+    RecordHash, Revocation, Revoked, Votes, Waiter,
 };
