@@ -83,39 +83,9 @@
 //! - `memory://?like=cluster`, `?like=quorum`: this process, limited to the
 //!   [options](docs::topologies#which-options-work-where) of a cluster or a quorum, for tests.
 //!
-//! A host may have a port; the default is 6379, or 26379 for a sentinel. `user:password@` precedes the first host, and
-//! `/database` follows the last: `redis://user:password@host:6379/0`. A socket takes them as parameters,
-//! `?db=0&user=…&pass=…`. A quorum takes the parameter `restart_delay=60s`.
-//!
-//! In a user, a password or a parameter, write `@` as `%40`, `/` as `%2F`, `?` as `%3F`, `#` as `%23`, `,` as `%2C`,
-//! `&` as `%26`, `%` as `%25` and a space as `%20`; in a user also `:` as `%3A`. An ambiguous URL is refused, so that
-//! no part of a password is mistaken for a host, which would be looked up, logged and shown. Errors never contain the
-//! user or password of a URL. Also refused are a `%` without two hexadecimal digits after it, a parameter that is
-//! unknown or given twice, port 0, and a quorum with a login for all nodes and another login for some of them. White
-//! space around a URL is ignored, such as the line feed at the end of a file, and so is the case of its scheme.
-//!
-//! `valkey://` is an alias of `redis://`, `valkeys://` of `rediss://`, and `valkey+unix://` and `unix://` of
-//! `redis+unix://`; a cluster over TLS is `rediss-cluster://`. `valkey-cluster://`, `valkey-sentinel://` and
-//! `valkeys-sentinel://` are aliases too. A server of another kind than the URL specifies is detected and refused, such
-//! as a replica, or a Sentinel or cluster node where the URL specifies a single server; [`LockClient::connect`] has the
-//! details. [`LockClientBuilder`] sets the certificates for TLS, and [credentials](LockClientBuilder::credentials) that
-//! replace a password in the URL.
-//!
-//! A URL of sentinels takes these parameters, after `?` and separated by `&`:
-//!
-//! - `sentinel_user` and `sentinel_password`, the login for the sentinels. The credentials before the `@` are for the
-//!   primary.
-//! - `sentinelMasterId`, an alternative to `#name` for the name of the primary.
-//! - `sentinel_tls=false`: uses TLS for the primary only.
-//!
-//! All URLs except `memory://` and `redlock://` take two more: `wait_replicas=1` waits until one
-//! [replica](docs::topologies) acknowledges each lock, and `replica_timeout=100ms`, or `1s`, bounds that wait. The
-//! builder has methods of the same names; `build` fails if both are set and disagree.
-//!
-//! While connected to a primary, the client asks the sentinels every half second whether there is a new one. After a
-//! failover it confirms all held locks at once on the new primary. A failover is asynchronous: the new primary may lack
-//! the most recent locks. Two holders are then possible until the first learns of its loss. The second holder's
-//! [fencing token](FencingToken) is higher.
+//! [`docs::urls`] has the whole grammar: ports, logins, databases, parameters, aliases, and how to write a password that
+//! has an `@`. A server of another kind than the URL specifies is detected and refused, such as a replica, or a Sentinel or
+//! cluster node where the URL specifies a single server; [`LockClient::connect`] has the details.
 //!
 //! # When not to use it
 //!

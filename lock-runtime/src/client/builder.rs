@@ -38,7 +38,7 @@ pub struct LockClientBuilder {
 impl LockClient {
     /// Connects to `url` with default settings and checks that the server answers.
     ///
-    /// The URL is one of [these](crate#where-the-locks-are), so one environment variable configures a service.
+    /// The URL is one of [these](crate::docs::urls), so one environment variable configures a service.
     /// `memory://` creates a store for this client alone. In a user or a password, percent-encode the characters that
     /// separate parts of a URL. A database requires permission to `SELECT`. Unknown parameters are refused.
     /// [`LockClientBuilder`] sets the certificates for TLS.
@@ -246,7 +246,7 @@ impl LockClientBuilder {
     /// [`Unavailable`](crate::LockErrorKind::Unavailable). Renewals do not wait for replicas. In memory this has no
     /// effect.
     ///
-    /// The [URL](crate#where-the-locks-are) parameter `wait_replicas` is equivalent. It is an error if both are set and
+    /// The [URL](crate::docs::urls#parameters) parameter `wait_replicas` is equivalent. It is an error if both are set and
     /// differ.
     pub fn wait_replicas(mut self, replicas: u32) -> LockClientBuilder {
         self.options.wait_replicas = Some(replicas);

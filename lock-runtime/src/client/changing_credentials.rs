@@ -14,7 +14,7 @@ use crate::config::credentials::{Credentials, CredentialsSource};
 /// `InvalidOptions`. With `memory://` credentials are ignored.
 ///
 /// The client asks for them for every new connection: to the server, to each node of a cluster or a quorum, to a new
-/// primary. A sentinel has [its own login](crate#where-the-locks-are), in the URL. An existing connection is not
+/// primary. A sentinel has [its own login](crate::docs::urls#parameters), in the URL. An existing connection is not
 /// authenticated again. If the server closes it, because its token has expired or its user is gone, the client opens
 /// another connection and confirms the held locks there.
 ///

@@ -6,6 +6,7 @@
 //! | [`choosing`] | you wonder which ttl, wait and other options your work needs |
 //! | [`cookbook`] | you want a recipe for a job, a handler, a transaction or a queue |
 //! | [`topologies`] | you choose between one server, replicas, Sentinel, a cluster and a quorum |
+//! | [`urls`] | you write the URL of a client |
 //! | [`quorum`] | your locks must survive the loss of a server |
 //! | [`testing`] | you test functions that take locks, without a server |
 //! | [`production`] | your locks are about to carry load |
@@ -28,6 +29,10 @@ pub mod cookbook {
 
 pub mod topologies {
     #![doc = include_str!("topologies.md")]
+}
+
+pub mod urls {
+    #![doc = include_str!("urls.md")]
 }
 
 pub mod quorum {
