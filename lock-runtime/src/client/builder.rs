@@ -271,8 +271,8 @@ impl LockClientBuilder {
     /// Set the same value in all clients of a [prefix](LockClientBuilder::prefix). If they differ, tokens still rise,
     /// and the last client to hold a lock decides. In memory, and in [Redisson's record](crate::LockRecord::Redisson),
     /// which has no fence, this has no effect.
-    pub fn fence_retention(mut self, memory: Duration) -> LockClientBuilder {
-        self.options.fence_retention = memory;
+    pub fn fence_retention(mut self, retention: Duration) -> LockClientBuilder {
+        self.options.fence_retention = retention;
         self
     }
 
