@@ -29,7 +29,7 @@ use std::num::TryFromIntError;
 /// a late write of the previous holder is accepted, since the resource has seen no higher number.
 ///
 /// Some holders have a token without asking: holders that got the lock in a hand-off, holders with `min_hold` or
-/// without a `wait`, readers, writers, holders of permits or of several keys, and all holders on a quorum, in
+/// `wait = "0s"`, readers, writers, holders of permits or of several keys, and all holders on a quorum, in
 /// Redisson's record and in memory. So do all holders of a client with
 /// [`wait_replicas`](crate::LockClientBuilder::wait_replicas).
 ///

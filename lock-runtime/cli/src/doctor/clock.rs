@@ -19,7 +19,7 @@ pub(crate) fn beside_ours(server: i64, here: i64) -> Finding {
         Finding::ok("clock", shown)
     } else {
         Finding::warn("clock", shown).since(
-            "leases do not depend on it, but tokens are times of this clock, and fences expire by it",
+            "tokens are times of this clock, fences expire by it, and a step of it forward ends leases early",
             "run a time service such as chrony on both machines",
         )
     }
