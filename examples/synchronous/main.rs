@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         stock.load(Ordering::SeqCst)
     );
 
-    // Every method of the API without the attribute has a blocking twin.
+    // Whatever takes, uses or releases a lock has a blocking form.
     let client = LockClient::installed()?;
     let guard = client.lock("stock:apple").acquire_blocking()?;
     println!(
