@@ -130,7 +130,7 @@ mod telemetry;
 
 pub use call_tree::{InCurrentHold, in_current_hold};
 pub use client::testing;
-pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard};
+pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard, ShutdownReport};
 pub use config::credentials::Credentials;
 pub use config::{LockRecord, Topology};
 pub use error::{LockError, LockErrorKind};

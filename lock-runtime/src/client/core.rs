@@ -9,6 +9,7 @@ use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
 use crate::client::holder_labels::Labels;
 use crate::client::lock_order::LockOrder;
+use crate::client::shutdown_report::ShutdownReport;
 use crate::config::{Limits, Options};
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
@@ -60,12 +61,13 @@ impl Core {
 
     /// Refuses new calls and waits for calls in flight, first while bodies may run, then until their releases are
     /// settled.
-    pub(crate) async fn shutdown(&self) {
+    pub(crate) async fn shutdown(&self) -> ShutdownReport {
+        let mut report = ShutdownReport::default();
         self.admission.close();
         self.backend.stop_retaining();
         // In a forked child the locks are the parent's, and no background thread would end the wait.
         if self.backend.check_process().is_err() {
-            return;
+            return report;
         }
         let (grace, answer) = (self.options.shutdown_grace, self.options.command_timeout);
         if !self.completes_within(grace, self.admission.empty()).await {
@@ -73,13 +75,17 @@ impl Core {
             // reader later ends its new lease itself.
             for _ in 0..2 {
                 for lease in self.backend.live() {
+                    report.stopped += usize::from(lease.loss().is_none());
                     lease.lose(LossReason::Shutdown);
                 }
             }
             self.completes_within(answer, self.admission.empty()).await;
         }
-        self.completes_within(answer * 2, self.backend.settled())
+        report.answered = self
+            .completes_within(answer * 2, self.backend.settled())
             .await;
+        report.in_use = self.backend.live().len();
+        report
     }
 
     async fn completes_within(&self, time: Duration, work: impl Future<Output = ()>) -> bool {

@@ -7,6 +7,7 @@ use crate::backend::any::AnyBackend;
 use crate::backend::memory::Memory;
 use crate::client::acquire::Acquire;
 use crate::client::core::Core;
+use crate::client::shutdown_report::ShutdownReport;
 use crate::config::{Limits, Options, Topology};
 use crate::key::LockKey;
 
@@ -17,6 +18,10 @@ use crate::key::LockKey;
 /// One client per process is enough. A background thread opens its one connection to the server, so it works on any
 /// runtime and without one. Each runtime that uses locks reads from that connection itself, and so does a thread that
 /// blocks in a call, so a call does not change threads.
+///
+/// Whatever takes, uses or releases a lock has a blocking form, such as
+/// [`acquire_blocking`](Acquire::acquire_blocking). The other async methods, from [`connect`](LockClient::connect) to
+/// [`shutdown`](LockClient::shutdown), need no runtime either: a thread runs them in the `block_on` of any executor.
 ///
 /// # Examples
 ///
@@ -119,7 +124,7 @@ impl LockClient {
         Acquire::for_all(self.core.clone(), keys.into_iter().map(Into::into))
     }
 
-    /// Shuts down the client and every call for its locks.
+    /// Shuts down the client and every call for its locks. Returns what became of the locks.
     ///
     /// New and waiting acquisitions fail with `Shutdown`. Running bodies may finish within the builder's
     /// [`shutdown_grace`](crate::LockClientBuilder::shutdown_grace); after that they lose their lock. Every lock that
@@ -134,8 +139,8 @@ impl LockClient {
     /// # Cancel safety
     ///
     /// Dropping the future leaves the client closed and the bodies running.
-    pub async fn shutdown(&self) {
-        self.core.shutdown().await;
+    pub async fn shutdown(&self) -> ShutdownReport {
+        self.core.shutdown().await
     }
 
     pub(crate) fn core(&self) -> &Core {

@@ -17,6 +17,7 @@ mod lock_order;
 mod locks;
 mod operations;
 mod revoking;
+mod shutdown_report;
 pub mod testing;
 #[cfg(feature = "tls")]
 mod tls;
@@ -27,3 +28,4 @@ pub use builder::LockClientBuilder;
 pub use guard::LockGuard;
 pub use lock_client::LockClient;
 pub use locks::Locks;
+pub use shutdown_report::ShutdownReport;

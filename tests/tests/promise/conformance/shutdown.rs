@@ -27,8 +27,8 @@ fn with_grace(store: &Store, grace: Duration) -> LockClient {
 pub(crate) async fn nothing_begins_after_a_shutdown(store: Store) {
     let client = with_grace(&store, LONG);
     let started = Instant::now();
-    client.shutdown().await;
-    client.shutdown().await;
+    assert!(client.shutdown().await.is_clean());
+    assert!(client.shutdown().await.is_clean());
     assert!(ran_since(started) < SLACK, "there was nothing to wait for");
     let clone = client.clone();
     let errors = [
@@ -86,7 +86,7 @@ pub(crate) async fn a_body_may_finish_during_a_shutdown(store: Store) {
         "a body runs"
     );
     go_on.send(()).unwrap();
-    shutdown.await;
+    assert!(shutdown.await.is_clean(), "the body ended by itself");
     assert_eq!(running.await.unwrap().unwrap().unwrap(), 2);
     assert!(store.is_empty().await);
 }
@@ -113,7 +113,8 @@ pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: Store) {
         let client = with_grace(&store, ms(60));
         let (dropped, running) = endless(mode(client.lock(KEY))).await;
         let started = Instant::now();
-        client.shutdown().await;
+        let report = client.shutdown().await;
+        assert_eq!((report.stopped, report.in_use), (1, 0), "{report:?}");
         assert!(started.elapsed() >= ms(60), "the grace was cut short");
         assert!(ran_since(started) < ms(60) + SLACK);
         assert!(dropped.is_up(), "the body still runs");
@@ -128,7 +129,8 @@ pub(crate) async fn a_kept_guard_does_not_block_a_shutdown_for_ever(store: Store
     let client = hasty(&store, ms(60));
     let lease = client.lock(KEY).ttl(store.steady).wait(LONG);
     let guard = lease.acquire().await.unwrap();
-    soon(client.shutdown()).await;
+    let report = soon(client.shutdown()).await;
+    assert_eq!((report.stopped, report.in_use), (1, 1), "{report:?}");
     assert!(!guard.is_valid());
     let told = poll_and_drop(guard.lost(), 1).await;
     assert!(told.is_some(), "the holder is notified");
