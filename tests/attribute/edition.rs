@@ -19,6 +19,7 @@ fn uncaptured(items: &[u8]) -> impl Iterator<Item = usize> + use<> {
 }
 
 /// `Future` is in the prelude.
+#[allow(clippy::manual_async_fn, reason = "the point of this function")]
 #[distributed_lock(key = "future")]
 fn future(id: &u8) -> impl Future<Output = Result<&u8, AppError>> {
     async move {
