@@ -48,7 +48,9 @@ pub(crate) async fn watch(
         Some(key) => complain(&format!(
             "the revocation of `{key}` was not answered: see `lockctl audit`"
         )),
-        None => client.shutdown().await,
+        None => {
+            client.shutdown().await;
+        }
     }
     outcome
 }

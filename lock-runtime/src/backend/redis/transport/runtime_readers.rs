@@ -222,11 +222,12 @@ mod tests {
 
     #[test]
     fn task_is_suspended_after_three_takeovers_within_a_second() {
-        assert_eq!(suspensions(&[0]), []);
-        assert_eq!(suspensions(&[0, 20]), []);
+        const NONE: [u64; 0] = [];
+        assert_eq!(suspensions(&[0]), NONE);
+        assert_eq!(suspensions(&[0, 20]), NONE);
         assert_eq!(suspensions(&[0, 20, 40]), [40]);
         assert_eq!(suspensions(&[0, 500, 1_000]), [1_000]);
-        assert_eq!(suspensions(&[0, 600, 1_200, 1_800]), []);
+        assert_eq!(suspensions(&[0, 600, 1_200, 1_800]), NONE);
         assert_eq!(suspensions(&[0, 900, 1_100, 1_300]), [1_300]);
         // A task that stays blocked is suspended again.
         assert_eq!(suspensions(&[0, 20, 40, 1_060, 1_080, 1_100]), [40, 1_100]);
