@@ -105,6 +105,7 @@ impl Node {
         loop {
             if let Some(trial) = call.trial
                 && !connection.trials.have_passed(trial)
+                && !connection.trials.are_postponed()
             {
                 match Box::pin(self.try_out(&connection, trial, call.names, until)).await {
                     Ok(tried) => tried?,
@@ -193,7 +194,13 @@ impl Node {
         let mut have_worked = true;
         for (place, answer) in sent.await?.into_iter().enumerate() {
             match answer.extract_error() {
-                Ok(answer) => have_worked &= answer == Value::Int(1),
+                Ok(Value::Int(1)) => {}
+                Ok(answer) => {
+                    have_worked = false;
+                    if answer != Value::Int(0) {
+                        connection.trials.postpone();
+                    }
+                }
                 Err(error) => match self.classify(connection, &error) {
                     // A proxy without a cache of scripts gets each one with its source.
                     None => have_worked &= place > 0,

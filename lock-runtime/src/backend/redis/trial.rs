@@ -7,12 +7,14 @@
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::encoder::Argument;
 use super::redisson;
 use super::scripts::{self, Script, lua};
+use crate::background::sync;
 use crate::key::{OneOrMore, RecordNames};
 use crate::lease::Mode;
 
@@ -34,7 +36,11 @@ pub(super) enum Trial {
 pub(super) struct Trials {
     passed: AtomicU8,
     running: Mutex<()>,
+    postponed: sync::Mutex<Option<Instant>>,
 }
+
+/// How long nothing is tried after an answer that no script gives: whatever gives it would only be asked more.
+const POSTPONED: Duration = Duration::from_secs(1);
 
 impl Trial {
     /// Returns the trial for locks of this mode, in the crate's own record on one server or a cluster.
@@ -94,6 +100,17 @@ impl Trials {
     /// Notes that the server has refused a script.
     pub(super) fn forget(&self) {
         self.passed.store(0, Ordering::Relaxed);
+    }
+
+    /// Notes an answer that no script gives.
+    pub(super) fn postpone(&self) {
+        *self.postponed.lock() = Some(Instant::now() + POSTPONED);
+    }
+
+    pub(super) fn are_postponed(&self) -> bool {
+        self.postponed
+            .lock()
+            .is_some_and(|until| Instant::now() < until)
     }
 
     /// Waits until no other caller tries the connection out.
