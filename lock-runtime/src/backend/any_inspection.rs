@@ -1,6 +1,6 @@
 //! Operators' commands, for either backend.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use crate::backend::any::{AnyBackend, each};
 use crate::backend::memory::memory_inspection::wall_clock;
@@ -11,6 +11,9 @@ use crate::error::LockError;
 use crate::key::{LockKey, RecordNames};
 use crate::lease::RevokedBy;
 use crate::state::{Answer, HolderRef, LocalHold, LockState, ServerAnswers};
+
+/// How long an operator waits for the name of a user that no login has named. A silent node must not delay a revocation.
+const TO_NAME_THE_USER: Duration = Duration::from_millis(200);
 
 impl AnyBackend {
     /// Makes a round trip to the servers, without writing.
@@ -98,16 +101,21 @@ impl AnyBackend {
     /// Returns the user of the connection: the user that logged in, or else whom the server takes the client for, or else
     /// `default`. A memory client has none.
     pub(crate) async fn user(&self) -> String {
-        let named = each!(self,
+        let whoami = [["ACL", "WHOAMI"].map(str::to_owned).to_vec()];
+        let asked = each!(self,
             Memory(_) => return String::new(),
-            Remote(remote) => remote.wire.user()
+            Remote(remote) => {
+                if let Some(user) = remote.wire.user() {
+                    return user;
+                }
+                let asking = self.ask_servers(None, &whoami);
+                let until = Instant::now() + TO_NAME_THE_USER;
+                remote.timers().timeout_at(until, asking).await
+            }
         );
-        if let Some(user) = named {
-            return user;
-        }
-        let whoami = ["ACL", "WHOAMI"].map(str::to_owned).to_vec();
-        let asked = self.ask_servers(None, &[whoami]).await.unwrap_or_default();
         let mut answers = asked
+            .unwrap_or(Ok(Vec::new()))
+            .unwrap_or_default()
             .into_iter()
             .filter_map(|server| server.answers.ok()?.pop());
         let user = answers.find_map(|answer| match answer {
