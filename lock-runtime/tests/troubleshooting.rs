@@ -119,6 +119,7 @@ const NO_MESSAGES: &[&str] = &[
     // Errors of parsers that programs call directly; they need no explanation.
     "a holder is named by its token, or by `record:` and sixteen hexadecimal digits",
     "the text is not the position of a listing",
+    "a token is below 2^63",
 ];
 
 /// The kinds of errors. The page explains the kinds that occur without a message.

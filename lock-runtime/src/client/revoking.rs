@@ -22,8 +22,8 @@ const LONGEST: usize = 512;
 
 /// Precedes the reason why a revocation has no line in the audit. A server that is full refuses the line, and would carry out
 /// the revocation.
-const UNAUDITED: &str = "nothing was done, since it could not be written to the audit first; `lockctl revoke \
-                         --no-audit` does without";
+const UNAUDITED: &str = "nothing was done, since it could not be written to the audit first; `--no-audit` of \
+                         `lockctl revoke` does without";
 
 impl Core {
     pub(super) fn audit_stream(&self) -> String {

@@ -51,8 +51,10 @@ fn taken_before_the_queue(round: &mut Round<'_>) {
 /// The command is carried out but its answer is lost: the script that follows finds the same
 /// holder.
 fn taken_and_cut(round: &mut Round<'_>) {
-    let (proxy, mut worker) = round.behind_a_proxy();
-    worker.ask("idle", PATIENCE);
+    let (proxy, worker) = round.behind_a_proxy();
+    // The connection has been tried out.
+    let mut worker = taken(round, worker, LONG);
+    round.release(&mut worker);
     proxy.cut_next_reply(&round.lock.k);
     let asked = Instant::now();
     let mut worker = taken(round, worker, LONG);

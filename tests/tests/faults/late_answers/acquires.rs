@@ -99,6 +99,9 @@ async fn an_owner_is_ended_once_more_after_an_answer_that_took_too_long() {
     let (server, proxy) = server_and_proxy();
     let builder = patient(proxy.url());
     let client = builder.connect().await.unwrap();
+    // Otherwise the first request would be the connection's trial.
+    let warm = client.lock("warm").wait(LONG).acquire().await.unwrap();
+    warm.release().await.unwrap();
     let mut monitor = server.monitor();
 
     // The client cannot know whether the acquire that is cut was lost or is delayed. The next one takes

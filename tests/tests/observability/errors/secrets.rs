@@ -138,6 +138,8 @@ async fn passwords_and_owners_are_never_shown() {
     evidence.fails_maybe(guard.release().await);
     proxy.kill_connections();
     proxy.heal();
+    let warm = client.lock("order:43").wait(LONG).acquire().await.unwrap();
+    warm.release().await.unwrap();
     proxy.cut_next_reply("order:44");
     let guard = client.lock("order:44").wait(LONG).acquire().await.unwrap();
     evidence.show(&guard);

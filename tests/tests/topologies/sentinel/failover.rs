@@ -11,7 +11,7 @@ use harness::{
 /// have names.
 fn clients_of(server: &RedisServer) -> Vec<String> {
     let clients: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
-    let is_ours = |line: &&str| line.contains(" name= ") && !line.contains(" sub=0 ");
+    let is_ours = |line: &&str| !line.contains(" name=sentinel-") && !line.contains(" sub=0 ");
     let id = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
     clients.lines().filter(is_ours).map(id).collect()
 }
