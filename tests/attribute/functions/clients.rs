@@ -86,7 +86,7 @@ fn source_of_a_client_is_free_while_a_call_waits() {
     a_holder_goes_on(|shop| block_on(shop.asynchronous()));
 }
 
-fn block_on<F: Future>(call: F) -> F::Output {
+fn block_on<F: std::future::Future>(call: F) -> F::Output {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().expect("it starts");
     runtime.block_on(call)

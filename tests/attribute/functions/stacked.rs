@@ -80,7 +80,7 @@ mod dropping {
             pub(crate) struct FutureExt;
 
             impl FutureExt {
-                pub(crate) fn enter_on_poll<F: Future>(block: F, _: &str) -> F {
+                pub(crate) fn enter_on_poll<F: std::future::Future>(block: F, _: &str) -> F {
                     block
                 }
             }
@@ -106,7 +106,7 @@ mod dropping {
 
     #[distributed_lock(key = "above a dropping macro, boxed:<id>")]
     #[fastrace_macro::trace(name = "boxed", enter_on_poll = true, crate = runtime)]
-    pub(super) fn boxed(id: u8) -> Pin<Box<dyn Future<Output = Answer> + Send>> {
+    pub(super) fn boxed(id: u8) -> Pin<Box<dyn std::future::Future<Output = Answer> + Send>> {
         let doubled = id + id;
         Box::pin(async move { paused(doubled - id).await })
     }
