@@ -174,10 +174,10 @@ impl RawLock {
         Ok(taken.map(|_| number))
     }
 
-    /// `mint`: flag and token, or none if the lock is not `who`'s.
-    pub fn mint(&mut self, who: char) -> RedisResult<Option<String>> {
+    /// `mint`, so long after the grant (ms): flag and token, or none if the lock is not `who`'s.
+    pub fn mint(&mut self, who: char, age: i64) -> RedisResult<Option<String>> {
         let script = remembering(MINT_SOURCE, (self.memory_of)(who));
-        self.call(&script, "kfq", &[&owner(who)])
+        self.call(&script, "kfq", &[&owner(who), &(1_000 * age).to_string()])
     }
 
     /// `renew`: flag and token, or none if the lock is not `who`'s.

@@ -124,6 +124,34 @@ fn warmed<S: Site>(round: &mut Round<'_, S>, worker: Worker) -> Worker {
     worker
 }
 
+/// This process takes the lock without a token.
+fn taken<S: Site>(round: &mut Round<'_, S>, mut worker: Worker, ttl: Duration) -> Worker {
+    let answer = worker.ask(&round.command("take", ttl, PATIENCE, ""), PATIENCE);
+    assert_eq!(answer, "held 0");
+    let record = round.lock.value().expect("it is held");
+    let has_token = record.as_bytes()[23] != b'0';
+    assert!(!has_token, "it was taken by a plain command");
+    worker
+}
+
+/// The next process is granted a lock that the old holder has at another server, which still answers it. The old holder
+/// asks for its token only now, and does not get in the way of the next one.
+fn asks_late<S: Site>(round: &mut Round<'_, S>, old: &mut Worker, next: &mut Worker) {
+    let asked = Instant::now();
+    round.ask(next, LONG, PATIENCE);
+    let token = round.granted_next(next, asked, SOON);
+    round.visit(next);
+    let answer = old.ask("mint", PATIENCE);
+    let late = answer.strip_prefix("held ").map(str::parse::<u64>);
+    let Some(Ok(late)) = late else {
+        panic!("the old server does not answer: {answer}");
+    };
+    assert!(late < token, "a late token is above the next holder's");
+    intrude(old);
+    round.visit(next);
+    round.release(old);
+}
+
 /// A worker that believes it is the holder visits the resource. The answer of a fenced resource
 /// does not matter, since the worker was inside.
 fn intrude(worker: &mut Worker) {

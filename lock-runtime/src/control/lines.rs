@@ -89,6 +89,10 @@ safety_lines! {
     token_of_a_yield:
         "the token check in the command that yields a node",
         [quorum_yield_late], "double entry";
+    token_of_the_grant:
+        "the age of the grant in the command that asks for a token: it mints the present time",
+        [name_moves_before_a_token, cluster_primary_cut_off_before_a_token, sentinel_failover_before_a_token],
+        "unexpected: a late token is above the next holder's";
     token_written_back:
         "the write of the largest token back to a majority: each node keeps its own",
         model "walk, quorum of five", "a holder has a higher token than all earlier holders";

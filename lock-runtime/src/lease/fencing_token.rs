@@ -22,7 +22,9 @@ use std::num::TryFromIntError;
 /// | [`LockGuard::fencing_token`](crate::LockGuard::fencing_token) | at the first call, with one command more |
 ///
 /// The holder may ask at any time while it holds the lock. The server compares the owner, so a holder that has lost the
-/// lock gets the error [`Lost`](crate::LockErrorKind::Lost) and no token. Therefore the order of tokens is the order of
+/// lock gets the error [`Lost`](crate::LockErrorKind::Lost) and no token. A token that is minted later is the time of the
+/// grant, not of the mint: a server that has been replaced without noticing may still mint one, and that is lower than
+/// the token of the holder to which the next server has granted the lock. Therefore the order of tokens is the order of
 /// holding, whenever they are minted.
 ///
 /// **Everyone who writes to the resource must send a token.** A holder without a token leaves no trace at the resource:
@@ -39,8 +41,9 @@ use std::num::TryFromIntError;
 /// one of two rightful holders. It is above every earlier token, and below every later one. So it does not protect a
 /// resource from *them*, only from the holders that they exclude.
 ///
-/// Tokens are not consecutive. They are based on the server's clock in microseconds, so they rise even if the server
-/// has lost the last token, as long as its clock is not behind that token.
+/// Tokens are not consecutive. They are the time of the grant, by the server's clock in microseconds, so they rise even
+/// if the server has lost the last token, or another server has taken its place, as long as its clock is not behind that
+/// token.
 ///
 /// # Examples
 ///

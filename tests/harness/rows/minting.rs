@@ -192,14 +192,6 @@ fn newcomer(round: &mut Round<'_>, ttl: Duration) -> Worker {
     taken(round, worker, ttl)
 }
 
-/// This process takes the lock without a token.
-fn taken(round: &mut Round<'_>, mut worker: Worker, ttl: Duration) -> Worker {
-    let answer = worker.ask(&round.command("take", ttl, PATIENCE, ""), PATIENCE);
-    assert_eq!(answer, "held 0");
-    assert!(!has_token(round), "it was taken by a plain command");
-    worker
-}
-
 /// A holder requests its token, which is above all earlier ones.
 fn minted(round: &mut Round<'_>, holder: &mut Worker) -> u64 {
     holder.send("mint");
@@ -207,10 +199,4 @@ fn minted(round: &mut Round<'_>, holder: &mut Worker) -> u64 {
     let value = round.lock.value().expect("it is held");
     assert_eq!(value[23..39].parse(), Ok(token), "the record has it");
     token
-}
-
-/// Whether the record of the lock has a token.
-fn has_token(round: &mut Round<'_>) -> bool {
-    let value = round.lock.value().expect("it is held");
-    value.as_bytes()[23] != b'0'
 }

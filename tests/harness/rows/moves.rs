@@ -6,6 +6,7 @@ rows! {
     E name_moves;
     F name_moves_without_lock;
     E name_moves_while_retained;
+    F name_moves_before_a_token;
 }
 
 /// So long that no renewal is due in a round: the first one comes after a twelfth of it.
@@ -87,4 +88,17 @@ fn name_moves_while_retained(round: &mut Round<'_>) {
     round.let_in(&mut last, released, SOON);
     // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
+}
+
+/// The name leads to another server, which lacks the lock, but the holder's connection stays open: the holder notices
+/// nothing, and asks for its token when another process has the lock.
+fn name_moves_before_a_token(round: &mut Round<'_>) {
+    let (proxy, old) = round.behind_a_proxy();
+    let mut old = taken(round, old, TTL);
+    let after = RedisServer::start();
+    proxy.redirect(after.port());
+    let mut next = round.worker_at(&after.url());
+    asks_late(round, &mut old, &mut next);
+    round.release(&mut next);
+    round.retire(next);
 }

@@ -6,6 +6,7 @@ use crate::cluster::NODE_TIMEOUT;
 rows! {
     F cluster_replica_takes_over on RedisCluster::behind_proxies_with_quick_failover, of 2;
     F cluster_primary_cut_off on RedisCluster::behind_proxies_with_quick_failover, few;
+    F cluster_primary_cut_off_before_a_token on RedisCluster::behind_proxies, few;
 }
 
 /// `CLUSTER FAILOVER` with `FORCE` or `TAKEOVER`, in turn: the replica does not wait for missing
@@ -47,5 +48,22 @@ fn cluster_primary_cut_off(round: &mut Round<'_, RedisCluster>) {
     round.look_at(|cluster| &cluster.nodes[replica]);
     // The primary refuses renewals once it notices, and the lease of its client ends.
     usurped(round, old, next, PATIENCE);
+    round.server.heal();
+}
+
+/// A primary and its client are cut off, and `CLUSTER FAILOVER TAKEOVER` promotes its replica, which lacks the lock. The
+/// client asks for its token when a process on the other side has the lock.
+fn cluster_primary_cut_off_before_a_token(round: &mut Round<'_, RedisCluster>) {
+    let primary = round.server.owner(&round.lock.k);
+    let replica = round.server.replica_of(primary);
+    let old = round.worker_at(&round.server.url_inside(primary));
+    let mut next = round.worker_at(&round.server.url_outside(primary));
+    round.server.stop_replication(primary);
+    let mut old = taken(round, old, failovers::TTL);
+    round.server.cut_off(primary);
+    round.server.fail_over(primary, &["TAKEOVER"]);
+    round.look_at(|cluster| &cluster.nodes[replica]);
+    asks_late(round, &mut old, &mut next);
+    round.release(&mut next);
     round.server.heal();
 }

@@ -6,6 +6,7 @@ use crate::sentinels::{RedisSentinels, sentinel_of, sentinel_url, sentinel_url_b
 
 rows! {
     F sentinel_failover_ordered on RedisSentinels::start, few;
+    F sentinel_failover_before_a_token on RedisSentinels::start, few;
     E sentinel_primary_killed on RedisSentinels::start, few;
     F sentinel_replicas_lack_lock on RedisSentinels::start, few;
     E two_sentinels_lost on RedisSentinels::start, few;
@@ -31,6 +32,26 @@ fn sentinel_failover_ordered(round: &mut Round<'_, RedisSentinels>) {
     round.look_at(|all| &all.servers[promoted]);
     round.comes(&mut next, LONG, named, SOON);
     usurped(round, old, next, AT_ONCE);
+}
+
+/// `SENTINEL FAILOVER` to a replica that lacks the lock. The holder, which does not hear of it, asks the old primary for
+/// its token when another process has the lock.
+fn sentinel_failover_before_a_token(round: &mut Round<'_, RedisSentinels>) {
+    let sentinels = round.server.sentinels.iter();
+    let proxies: Vec<Proxy> = sentinels.map(|sentinel| round.proxy_to(sentinel)).collect();
+    let old = round.worker_at(&sentinel_url_by(&proxies));
+    let mut old = taken(round, old, TTL);
+    proxies.iter().for_each(|proxy| proxy.replies(Mode::Hold));
+    let promoted = round.server.fail_over(0);
+    // Otherwise they would make the old primary a replica.
+    round.server.sentinels.iter().for_each(RedisServer::pause);
+    round.look_at(|all| &all.servers[promoted]);
+    round.lock.delete_record();
+    let mut next = round.worker_at(&round.server.servers[promoted].url());
+    asks_late(round, &mut old, &mut next);
+    round.release(&mut next);
+    round.server.sentinels.iter().for_each(RedisServer::resume);
+    proxies.iter().for_each(Proxy::heal);
 }
 
 /// The primary is killed, and its replicas have the lock.

@@ -55,6 +55,7 @@ breaches! {
     LaterUnseen: "an answer to a poll says if its owner has a lock behind the one in the way";
     PartRenewed: "a renewal is confirmed only if its owner has all locks";
     TokenForgotten: "a revocation leaves no fence below the token that it took";
+    LateToken: "a token that is asked for later is below those of all later grants, on any server";
 }
 
 /// The breaches of a history.
@@ -86,8 +87,13 @@ pub(crate) struct AuditedRun<'a> {
     pub(crate) walk: usize,
     /// Exclusive owners are writers.
     pub(crate) writes: bool,
-    /// The highest token that was ever granted; `turns` is the least distance of the next grant.
+    /// The highest token that this server should know of; `turns` is the least distance of the next
+    /// grant.
     pub(crate) last: Token,
+    /// The highest token that was ever granted, on any server.
+    pub(crate) highest: Token,
+    /// The present time of all clocks that are not behind.
+    pub(crate) now: Token,
     pub(crate) turns: Token,
 }
 
@@ -161,7 +167,7 @@ impl AuditedRun<'_> {
             && !is_confirmed
             && let Some(token) = token(self.after)
             && (token > 0 || is_minted)
-            && token < self.last + self.turns
+            && token < self.lowest()
         {
             breaches.add(Breach::TokenFell);
         }
@@ -184,6 +190,23 @@ impl AuditedRun<'_> {
         );
         if queues && is_unflagged(self.after) && !self.stays_unflagged() {
             breaches.add(Breach::Unflagged);
+        }
+    }
+
+    /// The lowest token that is above all earlier ones. Those that were given since the holder's grant are no earlier
+    /// ones: by another server to another holder, or by that server to the same one.
+    fn lowest(&self) -> Token {
+        match self.granted() {
+            Some(granted) if granted <= self.last => granted,
+            _ => self.last + self.turns,
+        }
+    }
+
+    /// When the holder that mints a token was granted the lock.
+    fn granted(&self) -> Option<Token> {
+        match self.command {
+            Command::Mint { age, .. } => Some(self.now - age),
+            _ => None,
         }
     }
 
@@ -218,9 +241,16 @@ impl AuditedRun<'_> {
     }
 
     fn audit_mint(&self, breaches: &mut Breaches) {
-        let Command::Mint { owner } = self.command else {
+        let Command::Mint { owner, .. } = self.command else {
             return;
         };
+        let has_later = self.granted().is_some_and(|granted| {
+            let is_later = token(self.after).is_some_and(|token| token > granted);
+            is_later && self.highest > granted
+        });
+        if has_later && self.before != self.after {
+            breaches.add(Breach::LateToken);
+        }
         let mut expected = self.before.clone();
         if let Some(ours) = expected.ours_mut()
             && ours.token == 0

@@ -27,6 +27,9 @@ fn forget(world: &mut World, may_refuse: bool) {
         let present = std::mem::replace(&mut client.connection.id, PRESENT);
         client.queue.reduce();
         for owner in &mut client.owners {
+            if owner.lease().is_none_or(|lease| lease.token > 0) {
+                owner.granted = 0;
+            }
             let reports = owner.end().is_some_and(|end| end.ending.owes_report());
             let is_ended = owner.is_ended;
             match &mut owner.phase {
@@ -189,6 +192,7 @@ fn compact_tokens(world: &mut World, turns: Token) {
 
 fn each_token(world: &mut World, mut see: impl FnMut(&mut Token)) {
     see(&mut world.last);
+    see(&mut world.clock);
     see(&mut world.highest);
     see(&mut world.highest_alone);
     if let Some(known) = &mut world.known {
@@ -216,6 +220,7 @@ fn of_records(records: &mut Records, see: &mut impl FnMut(&mut Token)) {
 
 fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
     for owner in &mut client.owners {
+        see(&mut owner.granted);
         match &mut owner.phase {
             Phase::Held(lease) => see(&mut lease.token),
             Phase::Ending(end) => end.deletes.iter_mut().for_each(&mut *see),
@@ -226,6 +231,7 @@ fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
         match down {
             Incoming::Reply(reply) => {
                 of_kind(&mut reply.kind, see);
+                see(&mut reply.granted);
                 if let Some(Answer::Held { token, .. }) = &mut reply.answer {
                     see(token);
                 }
@@ -240,7 +246,7 @@ fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
 }
 
 fn of_kind(kind: &mut Kind, see: &mut impl FnMut(&mut Token)) {
-    if let Kind::Delete { token } = kind {
+    if let Kind::Delete { token } | Kind::Mint { granted: token } = kind {
         see(token);
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct Owner {
     pub(crate) ttl: Ticks,
     /// The share that it asks for; `None` is the whole lock.
     pub(crate) share: Option<Share>,
+    /// When the server granted the lock, or confirmed the grant, as long as it has no token.
+    pub(crate) granted: Token,
     /// A command other than a renewal is unanswered.
     pub(crate) awaits_reply: bool,
     /// The commands it has sent. Until it holds the lock, the competing machine has them.
@@ -133,6 +135,7 @@ impl Owner {
             number,
             ttl,
             share: None,
+            granted: 0,
             awaits_reply: false,
             outstanding: None,
             is_ended: false,

@@ -5,7 +5,9 @@ use crate::client::{Client, Phase};
 use crate::configuration::Configuration;
 use crate::moves::Reception;
 use crate::network::{Incoming, Kind, Reply, Request, Server};
-use crate::server::{Answer, Command, Member, Mode, Ours, OwnerId, Records, Refusal, Share, Site};
+use crate::server::{
+    Answer, Command, Member, Mode, Ours, OwnerId, Records, Refusal, Share, Site, Token,
+};
 use crate::world::World;
 
 /// The bits of the scripts that are neither for plain locks nor for shares.
@@ -15,7 +17,8 @@ const MINTS: u16 = 1 << 9;
 impl World {
     /// The server runs a command, and sends the answer and its announcements.
     pub(crate) fn deliver(&mut self, id: u8, request: Request, configuration: &Configuration) {
-        let command = command_of(id, &request, configuration.writes);
+        let now = self.clock + configuration.turns;
+        let command = command_of(id, &request, configuration.writes, now);
         let mode = match self.reception(request.server, command) {
             Reception::Runs(mode) => Some(mode),
             Reception::Redirects { has_moved } => {
@@ -36,7 +39,7 @@ impl World {
             Kind::Reserve { .. } => RESERVES,
             // Not a script, so the server always knows it.
             Kind::Take { .. } | Kind::Delete { .. } => 0,
-            Kind::Mint => MINTS,
+            Kind::Mint { .. } => MINTS,
         };
         let of_shares = request.share.is_some()
             || configuration.writes && matches!(request.kind, Kind::End { .. });
@@ -59,6 +62,7 @@ impl World {
                 self.on_server(request.server, run)
             }),
         };
+        let granted = self.note_grant(command, answer, configuration);
         let client = self.client(id);
         if request.awaited && client.alive {
             let counts = matches!(answer, Some(Answer::Held { .. }));
@@ -67,6 +71,7 @@ impl World {
                 kind: request.kind,
                 answer: answer.map(plain),
                 age: if counts { request.age } else { 0 },
+                granted,
                 in_the_way,
                 holds_later,
             }));
@@ -96,6 +101,21 @@ impl World {
         answer
     }
 
+    /// Notes a grant without a token, or its confirmation, and returns its time. Later grants have a later one.
+    fn note_grant(
+        &mut self,
+        command: Command,
+        answer: Option<Answer>,
+        configuration: &Configuration,
+    ) -> Token {
+        let asks = matches!(command, Command::Acquire { .. } | Command::Take { .. });
+        if !asks || !matches!(answer, Some(Answer::Held { token: 0, .. })) {
+            return 0;
+        }
+        self.clock += configuration.turns;
+        self.clock
+    }
+
     /// Runs a script and sends its announcements. Returns the previous records and the answer.
     pub(crate) fn run_command(
         &mut self,
@@ -119,11 +139,14 @@ impl World {
             walk: rules.shares.walk,
             writes: configuration.writes,
             last: self.known_to(server),
+            highest: self.last,
+            now: self.clock + rules.turns,
             turns: rules.turns,
         };
         step.audit(&mut self.breaches);
         if let Some(Ours { token, .. }) = self.records.ours() {
             self.last = self.last.max(token);
+            self.clock = self.clock.max(self.last);
             self.known = match server {
                 Server::Target => self.known.map(|known| known.max(token)),
                 Server::Source => self.known,
@@ -153,7 +176,7 @@ impl World {
             now: if is_behind {
                 0
             } else {
-                self.last + configuration.turns
+                self.clock + configuration.turns
             },
             receivers: (0..).zip(&self.clients).map(counted).sum(),
             mode,
@@ -242,8 +265,9 @@ impl World {
     }
 }
 
-/// The command of a client's request. `writes`: its exclusive owners are writers.
-fn command_of(id: u8, request: &Request, writes: bool) -> Command {
+/// The command of a client's request. `writes`: its exclusive owners are writers. `now` is the present time of all
+/// clocks that are not behind.
+fn command_of(id: u8, request: &Request, writes: bool, now: Token) -> Command {
     let name = |number| OwnerId { client: id, number };
     let owner = name(request.number);
     if let Some(share) = request.share {
@@ -253,7 +277,11 @@ fn command_of(id: u8, request: &Request, writes: bool) -> Command {
         Kind::End { successor: None } if writes => Command::ShareEnd { owner, share: None },
         Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
         Kind::Take { ttl, .. } => Command::Take { owner, ttl },
-        Kind::Mint => Command::Mint { owner },
+        // Its grant's age counts as exact, however long the command takes.
+        Kind::Mint { granted } => Command::Mint {
+            owner,
+            age: now - granted,
+        },
         Kind::Downgrade { .. } => unreachable!("its owner asks for a share"),
         Kind::Renew { ttl, .. } => Command::Renew { owner, ttl },
         Kind::Release => Command::Release { owner },
@@ -279,7 +307,7 @@ fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
         Kind::Downgrade { ttl } => Command::Downgrade { owner, share, ttl },
         Kind::Renew { ttl, .. } => Command::ShareRenew { owner, take, ttl },
         Kind::Release | Kind::Delete { .. } => Command::ShareRelease { owner, take },
-        Kind::Take { .. } | Kind::Mint => unreachable!("a share has a token"),
+        Kind::Take { .. } | Kind::Mint { .. } => unreachable!("a share has a token"),
         Kind::Reserve { .. } => unreachable!("a share has no minimum"),
         Kind::End { .. } => Command::ShareEnd {
             owner,

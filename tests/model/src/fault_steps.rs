@@ -180,13 +180,13 @@ impl World {
         configuration: &Configuration,
     ) -> Verdict {
         let client = self.client(id);
-        if let Kind::Renew { .. } | Kind::Mint = kind {
+        if let Kind::Renew { .. } | Kind::Mint { .. } = kind {
             if let Some(index) = client.find(number)
                 && let Phase::Held(lease) = &mut client.owners[index].phase
                 && awaited
             {
                 match kind {
-                    Kind::Mint => lease.minting = false,
+                    Kind::Mint { .. } => lease.minting = false,
                     _ => lease.renewal_failed(configuration),
                 }
             }

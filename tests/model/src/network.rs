@@ -35,7 +35,10 @@ pub(crate) enum Kind {
         queue: bool,
     },
     /// Mints a token for the sender, which holds the lock without one.
-    Mint,
+    Mint {
+        /// The time of the grant. The real command has its age instead.
+        granted: Token,
+    },
     /// Turns the sender's lock into a share.
     Downgrade {
         ttl: Ticks,
@@ -97,6 +100,8 @@ pub(crate) struct Reply {
     pub(crate) answer: Option<Answer>,
     /// The time since the command was sent; counted only where a lease counts from it.
     pub(crate) age: Ticks,
+    /// When a lock without a token was granted, or its grant confirmed; otherwise zero.
+    pub(crate) granted: Token,
     /// With several locks, the one that the owner waits for, and whether it has a later one.
     pub(crate) in_the_way: u8,
     pub(crate) holds_later: bool,
@@ -174,13 +179,13 @@ impl Connection {
 
     /// The client no longer waits for answers to this owner, except to its renewals and mints.
     pub(crate) fn stop_awaiting(&mut self, number: u8) {
-        let stays = |kind| matches!(kind, Kind::Renew { .. } | Kind::Mint);
+        let stays = |kind| matches!(kind, Kind::Renew { .. } | Kind::Mint { .. });
         self.stop_awaiting_if(number, |kind| !stays(kind));
     }
 
     /// The client no longer awaits a mint, since the caller that requested it is gone.
     pub(crate) fn stop_awaiting_mint(&mut self, number: u8) {
-        self.stop_awaiting_if(number, |kind| kind == Kind::Mint);
+        self.stop_awaiting_if(number, |kind| matches!(kind, Kind::Mint { .. }));
     }
 
     fn stop_awaiting_if(&mut self, number: u8, is_it: impl Fn(Kind) -> bool) {

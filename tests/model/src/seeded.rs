@@ -117,6 +117,8 @@ listed! {
         FreedPastWaiters,
         /// A mint gives a token to a sender that does not hold the lock.
         MintForAnyone,
+        /// A mint gives the time at which it runs, not that of the grant.
+        MintAtItsTime,
         /// A mint takes its token from the clock alone, and lowers the fence.
         MintLowersFence,
         /// The end of an owner does not wait for a plain command on an earlier connection.

@@ -23,6 +23,8 @@ pub struct World {
     pub(crate) behind: bool,
     /// The highest token that was ever granted.
     pub(crate) last: Token,
+    /// The time of the last grant, which has this token, or a later one, or none.
+    pub(crate) clock: Token,
     /// The highest token under which a body began.
     pub(crate) highest: Token,
     /// The highest token under which a body began with the lock alone.
@@ -123,6 +125,7 @@ impl World {
             // Where calls take several locks, tokens continue from the fences of each.
             behind: configuration.beside() > 0,
             last: 0,
+            clock: 0,
             highest: 0,
             highest_alone: 0,
             lapsed: false,

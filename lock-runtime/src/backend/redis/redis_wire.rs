@@ -209,22 +209,27 @@ impl RedisWire {
         &self,
         owner_id: OwnerId,
         names: &OneOrMore<RecordNames>,
-    ) -> Result<Option<FencingToken>, WireError> {
+        granted_at: Moment,
+    ) -> Result<Answered<Option<FencingToken>>, WireError> {
         let Records::Native(scripts) = &self.records else {
             return Err(WireError::refused("each grant has a token here"));
         };
         let call = ScriptCall {
             script: scripts.mint(),
             names,
-            arguments: &[Argument::Text(owner_id.as_str())],
+            arguments: &[
+                Argument::Text(owner_id.as_str()),
+                Argument::Since(granted_at),
+            ],
             shortcut: None,
             trial: None,
         };
-        let Answered { answer, .. } = self
+        let Answered { at, answer } = self
             .topology
             .run(Purpose::Acquire, &call, &mut |_| {})
             .await?;
-        scripts::parse_mint_reply(&answer)
+        let answer = scripts::parse_mint_reply(&answer)?;
+        Ok(Answered { at, answer })
     }
 
     pub(crate) async fn renew(

@@ -4,6 +4,8 @@
 //!
 //! - Only the owner that has the lock gets a token, only once, and higher than the fence. So tokens rise from holder to
 //!   holder.
+//! - The token is the time of the grant, however late the holder asks. So it is below the token of a holder to which
+//!   another server has granted the lock since.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,6 +14,7 @@ use crate::backend::remote::Remote;
 use crate::backend::remote::poll_interval::backoff;
 use crate::backend::remote::watchdog;
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::reply::Answered;
 use crate::background::random;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
@@ -36,20 +39,23 @@ pub(crate) async fn token(remote: &Arc<Remote>, lease: &Lease) -> Result<Fencing
         if let Some(loss) = lease.loss() {
             return Err(lease.lost_error(loss));
         }
-        let names = remote.registry().names(lease);
-        let Some(names) = names else {
+        let grant = remote.registry().grant(lease);
+        let Some((names, granted_at)) = grant else {
             return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
         };
-        let minting = remote.wire.mint(lease.owner_id, &names);
+        let minting = remote.wire.mint(lease.owner_id, &names, granted_at);
         match remote.timers().timeout_at(until, minting).await {
-            Ok(Ok(Some(number))) => {
+            Ok(Ok(Answered {
+                at,
+                answer: Some(answer),
+            })) => {
                 // Bound first, to unlock the registry: subscribers see the token, and may block.
-                let token = remote.registry().minted(lease, number);
+                let token = remote.registry().minted(lease, Answered { at, answer });
                 if let Some(token) = token {
                     lease.minted(token);
                 }
             }
-            Ok(Ok(None)) => {
+            Ok(Ok(Answered { answer: None, .. })) => {
                 watchdog::declare_lost(remote, lease.owner_id, Some(LossReason::NotOurs));
             }
             Ok(Err(WireError::Unavailable(error))) => {

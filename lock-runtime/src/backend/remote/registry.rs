@@ -400,16 +400,22 @@ impl LeaseRegistry {
         }
     }
 
-    /// Returns the records of a lease, unless it was handed over.
-    pub(crate) fn names(&mut self, lease: &Lease) -> Option<OneOrMore<RecordNames>> {
-        self.entry(lease).map(|entry| entry.owner.names.clone())
+    /// Returns the records of a lease, and when the acquire was sent that was granted it; `None` if it was handed over.
+    pub(crate) fn grant(&mut self, lease: &Lease) -> Option<(OneOrMore<RecordNames>, Moment)> {
+        let entry = self.entry(lease)?;
+        Some((entry.owner.names.clone(), entry.holding.granted_at()))
     }
 
     /// Notes the new number in a lease's record. Returns the token of the holder's turn, or `None` if the lease was
-    /// handed over.
-    pub(crate) fn minted(&mut self, lease: &Lease, number: FencingToken) -> Option<FencingToken> {
-        let entry = self.entry(lease)?;
-        entry.number = number;
+    /// handed over, or if the answer is older than the break of a connection: the next server may not have the number.
+    pub(crate) fn minted(
+        &mut self,
+        lease: &Lease,
+        minted: Answered<FencingToken>,
+    ) -> Option<FencingToken> {
+        let is_stale = self.is_before_the_break(minted.at);
+        let entry = self.entry(lease).filter(|_| !is_stale)?;
+        entry.number = minted.answer;
         entry.token()
     }
 }

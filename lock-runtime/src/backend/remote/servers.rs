@@ -131,17 +131,19 @@ impl Servers {
         }
     }
 
-    /// Gives a token to a holder that took its lock without one, or returns the token that it has. Returns `None` if
-    /// the owner does not hold the lock. Idempotent, and does not change the lease.
+    /// Gives a token to a holder that took its lock without one, or returns the token that it has. The token is the
+    /// time of the grant, whose acquire was sent at `granted_at`. Returns `None` if the owner does not hold the lock.
+    /// Idempotent, and does not change the lease.
     ///
     /// Never called for servers whose every grant has a token.
     pub(crate) async fn mint(
         &self,
         owner_id: OwnerId,
         names: &OneOrMore<RecordNames>,
-    ) -> Result<Option<FencingToken>, WireError> {
+        granted_at: Moment,
+    ) -> Result<Answered<Option<FencingToken>>, WireError> {
         match self {
-            Servers::Redis(wire) => wire.mint(owner_id, names).await,
+            Servers::Redis(wire) => wire.mint(owner_id, names, granted_at).await,
             _ => Err(WireError::refused("each grant has a token here")),
         }
     }

@@ -91,7 +91,8 @@ impl Client {
         if let Phase::Held(lease) = &mut self.owners[index].phase {
             lease.minting = true;
         }
-        self.send(index, Kind::Mint, false)
+        let granted = self.owners[index].granted;
+        self.send(index, Kind::Mint { granted }, false)
     }
 
     pub(super) fn mint_answered(

@@ -41,7 +41,7 @@ impl Client {
                 owner.outstanding().sending(on, duration(ttl), false);
                 owner.awaits_reply = true;
             }
-            Kind::Renew { .. } | Kind::Mint => {}
+            Kind::Renew { .. } | Kind::Mint { .. } => {}
             Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Reserve { .. } => {
                 owner.outstanding().ending(on);
                 owner.is_ended = true;
@@ -116,9 +116,10 @@ impl Client {
         if let Kind::Renew { ttl, confirms } = reply.kind {
             return self.renewal_answered(index, ttl, confirms, reply, rules);
         }
-        if reply.kind == Kind::Mint {
+        if let Kind::Mint { .. } = reply.kind {
             return self.mint_answered(index, reply, rules);
         }
+        self.owners[index].granted = reply.granted;
         self.note_answer(index, &reply);
         if let Some(verdict) = self.take_answered(index, reply) {
             return verdict;
@@ -159,7 +160,7 @@ impl Client {
             Kind::Release | Kind::Delete { .. } | Kind::Reserve { .. } | Kind::End { .. } => {
                 self.owners[index].outstanding().ending_is_known();
             }
-            Kind::Renew { .. } | Kind::Mint => {}
+            Kind::Renew { .. } | Kind::Mint { .. } => {}
         }
         if let Kind::End {
             successor: Some((successor, _)),

@@ -2,7 +2,9 @@
 
 use super::short;
 use crate::configuration::{Class, Configuration};
-use crate::faults::Fault::{self, FailOver, GiveUp, MoveSlot, Renew, Replicate, TakeOver, Tear};
+use crate::faults::Fault::{
+    self, FailOver, GiveUp, Mint, MoveSlot, Renew, Replicate, TakeOver, Tear,
+};
 
 pub(super) fn all() -> Vec<Configuration> {
     configurations! {
@@ -33,6 +35,8 @@ pub(super) fn all() -> Vec<Configuration> {
             failover("two primaries, renewal", &[1, 1], &[(Renew, 1)]) { notice: 1 };
         "the same while a connection breaks, and leads to the old primary once more":
             failover("two primaries, torn", &[1, 1], &[(Tear, 1)]) { notice: 1 };
+        "the same with tokens that are asked for later, on either primary":
+            failover("two primaries, takes", &[1, 1], &[(Mint, 2)]) { notice: 1, takes: true };
         "the same with a successor named": failover("two primaries, successor", &[2, 1], &[]) { notice: 1 };
     }
 }

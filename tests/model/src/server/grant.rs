@@ -63,23 +63,34 @@ impl Script<'_> {
     }
 
     pub(super) fn new_token(&mut self) -> Token {
+        self.new_token_of(self.site.now)
+    }
+
+    /// The token of a holder that was granted the lock at this time.
+    pub(super) fn new_token_of(&mut self, granted_at: Token) -> Token {
         let mut token = self.records.last_token() + self.rules.turns;
         if !self.is_seeded(Seeded::TokenFromFence) {
-            token = token.max(self.site.now);
+            token = token.max(granted_at);
         }
-        self.taken.insert(if token == self.site.now {
+        self.taken.insert(if token == granted_at {
             Branch::TokenIsTheTime
         } else {
             Branch::TokenCountsOn
         });
         if !self.is_seeded(Seeded::FenceByRelease) {
-            self.set_fence(token);
+            // Kept from now on, even if the token is of an earlier time.
+            self.keep_fence(token, token.max(self.site.now));
         }
         token
     }
 
     pub(super) fn set_fence(&mut self, token: Token) {
-        let ahead = (token / 1_000 - self.site.now / 1_000) as Ticks;
+        self.keep_fence(token, token);
+    }
+
+    /// Sets the fence, which expires its time after `from`.
+    fn keep_fence(&mut self, token: Token, from: Token) {
+        let ahead = (from / 1_000 - self.site.now / 1_000) as Ticks;
         let rest = self.rules.fence.map(|rest| rest + ahead);
         // The token of a revoked lock may be older than the retention of fences.
         let is_over = rest.is_some_and(|rest| rest <= 0);

@@ -2,7 +2,7 @@
 //! `mint.lua`.
 
 use super::script::Script;
-use super::{Answer, Branch, Fence, Mode, OwnerId, Refusal, Ticks, Value};
+use super::{Answer, Branch, Fence, Mode, OwnerId, Refusal, Ticks, Token, Value};
 use crate::seeded::Seeded;
 
 impl Script<'_> {
@@ -22,7 +22,7 @@ impl Script<'_> {
         self.answer(Branch::TakeTakes, held)
     }
 
-    pub(super) fn mint(&mut self, me: OwnerId) -> Answer {
+    pub(super) fn mint(&mut self, me: OwnerId, age: Token) -> Answer {
         let anyone = self.is_seeded(Seeded::MintForAnyone);
         let given = match self.records.lock.map(|lock| lock.value) {
             None => return self.answer(Branch::MintOfNothing, Answer::Nil),
@@ -49,7 +49,12 @@ impl Script<'_> {
         if self.is_seeded(Seeded::MintLowersFence) {
             self.records.fence = None;
         }
-        let minted = self.new_token();
+        let granted_at = if self.is_seeded(Seeded::MintAtItsTime) {
+            self.site.now
+        } else {
+            self.site.now - age
+        };
+        let minted = self.new_token_of(granted_at);
         if let Some(ours) = self.records.ours_mut() {
             ours.token = minted;
         }

@@ -204,8 +204,8 @@ pub enum Command {
     },
     /// Takes the lock if it is free, by a plain command: ignores the queue, and mints no token.
     Take { owner: OwnerId, ttl: Ticks },
-    /// Gives the holder a token, if it has none.
-    Mint { owner: OwnerId },
+    /// Gives the holder a token, if it has none. The grant is this old, by the holder's clock.
+    Mint { owner: OwnerId, age: Token },
     /// Lengthens a lease.
     Renew { owner: OwnerId, ttl: Ticks },
     /// Frees an uncontended lock.
@@ -376,7 +376,7 @@ impl Records {
             }
             Command::Acquire { owner, ttl, queue } => script.acquire(owner, ttl, queue),
             Command::Take { owner, ttl } => script.take(owner, ttl),
-            Command::Mint { owner } => script.mint(owner),
+            Command::Mint { owner, age } => script.mint(owner, age),
             Command::Renew { owner, ttl } => script.renew(owner, ttl),
             Command::Release { owner } => script.release(owner),
             Command::Delete { owner, token } => script.delete(owner, token),

@@ -92,6 +92,7 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     RevokeUnseen in "revoked" breaks Breach::WronglyRevoked.rule();
     FreedPastWaiters in "takes, crash" breaks Breach::Barged.rule();
     MintForAnyone in "takes" breaks Breach::Minted.rule();
+    MintAtItsTime in "two primaries, takes" breaks Breach::LateToken.rule();
     MintLowersFence in "takes, clock behind" breaks Breach::TokenFell.rule();
     TakeUnsettled in "takes, torn" breaks PHANTOM;
     RevokeForgets in "revoked, evicted" breaks Breach::TokenForgotten.rule();

@@ -44,8 +44,8 @@ const FINDS: Finds<Seeded> = finds! { Seeded:
 };
 
 /// Mistakes that only a search finds: they need a rare order of rare events, fewer waiters than a
-/// script examines, the deletion of one of two locks, a lease of several locks that lasts two ticks, or a deadlock, which
-/// no lease outlives here.
+/// script examines, the deletion of one of two locks, two primaries and plain commands, a lease of several locks that
+/// lasts two ticks, or a deadlock, which no lease outlives here.
 const UNFOUND: &[Seeded] = &[
     Seeded::LeavesLeases,
     Seeded::TurnUnchecked,
@@ -54,6 +54,7 @@ const UNFOUND: &[Seeded] = &[
     Seeded::EndedStaysQueued,
     Seeded::SharesNamedAgain,
     Seeded::MintForAnyone,
+    Seeded::MintAtItsTime,
     Seeded::Unsorted,
     Seeded::LossUnnoticed,
     Seeded::RenewsTheFirst,

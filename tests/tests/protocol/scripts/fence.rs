@@ -39,6 +39,23 @@ fence_that_is_no_such_number_keeps_a_lock_from_its_next_owner = "
     B acquire           | refused LOCKFENCE
     revoke a            | refused LOCKFENCE"
 
+token_that_is_asked_for_later_is_the_time_of_the_grant = "
+    A take              | held none
+    pass 5s
+    A mint 3s           | held now-3s       | A now-3s, fence now-3s, expiry F 86400s
+    A mint 1s           | held now-3s       | A now-3s, fence now-3s
+    A end
+    B acquire           | held b
+    B end
+    # It stays above those of earlier holders, by whatever clock.
+    A take              | held none
+    A mint 30s          | held b+16         | A b+16, fence b+16, remembered"
+
+fence_is_kept_for_its_time_from_a_late_mint = "
+    A take 604800s      | held none
+    pass 172800s
+    A mint 172800s      | held zero         | A zero, fence zero, expiry F 86400s"
+
 token_counts_on_where_the_fence_is_ahead_of_the_clock = "
     set F zero+1h
     A take              | held none         | fence zero+1h

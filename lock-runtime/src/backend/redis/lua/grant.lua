@@ -12,7 +12,7 @@ local K, F, Q = KEYS[1], KEYS[2], KEYS[3]
 local CLAIM_MS = '1500'     -- how long a waiter has to confirm its grant
 local LIVE_US = 6000000     -- how long a waiter counts as alive after its last poll
 local QUEUE_MS = '7000'     -- Q expires a little after its last heartbeat
-local FENCE_MS = 86400000   -- F expires a day after its token's time
+local FENCE_MS = 86400000   -- F expires a day after its token's time, or after a later mint
 local TURNS = 16            -- tokens that belong to one grant, for local turns
 local FIRST_TOKEN = 1e15    -- the clock of September 2001; a smaller number stands for no token
 local MAX_CHECKED = '128'   -- waiters; bounds the work of one script
@@ -65,13 +65,18 @@ local function alive_for(owner)
   return heartbeat and -heartbeat - now or 0
 end
 
--- Stores a new token and returns it.
-local function new_token(fence)
-  local token = math.max(fence + TURNS, now, FIRST_TOKEN)
+-- Stores a new token for a holder that was granted K at this time (µs), and returns the token.
+local function new_token_of(granted_at, fence)
+  local token = math.max(fence + TURNS, granted_at, FIRST_TOKEN)
   -- Lua's own conversion to text keeps 14 digits only.
   local digits = string.format('%016.0f', token)
-  call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)
+  call('SET', F, digits, 'PXAT', math.floor(math.max(token, now) / 1000) + FENCE_MS)
   return digits
+end
+
+-- The same for a holder that is granted K now.
+local function new_token(fence)
+  return new_token_of(now, fence)
 end
 
 -- Grants K to `entry`, which is out of the queue, for `px` ms. Returns K's value.

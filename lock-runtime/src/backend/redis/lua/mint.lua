@@ -1,5 +1,6 @@
--- Follows grant.lua. KEYS K F Q, ARGV owner. Gives the holder of K a token, if it took K without one. Idempotent, even
--- if it is late: a holder has one token.
+-- Follows grant.lua. KEYS K F Q, ARGV owner, age of its grant in µs. Gives the holder of K a token, if it took K without
+-- one: the time of its grant. If another server has granted the lock since, and this one does not know it, the token of
+-- that grant is higher. Idempotent, even if it is late: a holder has one token.
 -- Answers flag+token, or nil if K is not the owner's.
 local value = call('GET', K)
 if not value
@@ -15,6 +16,8 @@ if not fence then
   return failure
 end
 -- First, so that a server out of memory refuses it before anything is written.
-local token = new_token(fence)
+local granted_at = now
+granted_at = now - ARGV[2] -- control: token_of_the_grant
+local token = new_token_of(granted_at, fence)
 call('SETRANGE', K, '23', token)
 return value:sub(23, 23) .. token

@@ -548,7 +548,15 @@ fn turns_of_a_grant_without_a_token_get_tokens_that_are_minted_later() {
     let next = registry.hand_over(&first, &request(terms(TTL)), TURNS, start);
     let second = next.unwrap();
     assert_eq!((first.known_token(), second.known_token()), (None, None));
-    let minted = FencingToken::new(TOKEN);
+    assert_eq!(
+        registry.grant(&second).map(|(_, at)| at),
+        Some(start),
+        "a turn does not change when the lock was granted"
+    );
+    let minted = Answered {
+        at: start,
+        answer: FencingToken::new(TOKEN),
+    };
     assert_eq!(registry.minted(&first, minted), None, "its turn is over");
     // Every caller that asks gets the same token, so each turn adds its number.
     let token = registry.minted(&second, minted);
@@ -556,6 +564,25 @@ fn turns_of_a_grant_without_a_token_get_tokens_that_are_minted_later() {
     let next = registry.hand_over(&second, &request(terms(TTL)), TURNS, start);
     let third = next.unwrap().known_token();
     assert_eq!(third.map(FencingToken::get), Some(TOKEN + 2));
+}
+
+#[test]
+fn token_that_a_replaced_server_has_minted_does_not_count() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    let mut entry = leased(1, start);
+    entry.number = FencingToken::absent(1_700_000_000_000_000);
+    let lease = entry.lease.clone();
+    registry.insert(entry);
+    let minted = |at| Answered {
+        at,
+        answer: FencingToken::new(TOKEN),
+    };
+    let broke = start + TTL / 10;
+    registry.doubt(broke, &|_| true);
+    assert_eq!(registry.minted(&lease, minted(start)), None);
+    let token = registry.minted(&lease, minted(broke));
+    assert_eq!(token.map(FencingToken::get), Some(TOKEN));
 }
 
 #[test]

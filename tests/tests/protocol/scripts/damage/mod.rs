@@ -78,7 +78,7 @@ const MOVES: &str = "\
 
 /// The commands of an owner, and the commands without an owner.
 const COMMANDS: &str = "\
-acquire; try; take; mint; renew 120s; release; reserve; end; end w; end next E; delete; downgrade";
+acquire; try; take; mint 3s; renew 120s; release; reserve; end; end w; end next E; delete; downgrade";
 const OTHERS: &str = "\
 A renew 1s; A end next B; A end next B 1s; A end next C; A delete other; A downgrade 10s; \
 revoke; revoke 15; revoke 16; revoke -1; revoke A; revoke B";
@@ -218,7 +218,7 @@ fn step(text: &str) -> Step {
         ["text", "F"] => Step::FenceBecomesText,
         [owner, "acquire", ..] => Step::Acquire(who(owner), ttl),
         [owner, "take"] => Step::Take(who(owner), ttl),
-        [owner, "mint"] => Step::Mint(who(owner)),
+        [owner, "mint", ..] => Step::Mint(who(owner), ms.map_or(0, |seconds| seconds * 1_000)),
         [owner, "try"] => Step::Try(who(owner), ttl),
         [owner, "renew", ..] => Step::Renew(who(owner), ttl),
         [owner, "release"] => Step::Release(who(owner)),

@@ -97,7 +97,7 @@ fn keys_of(command: &str, stage: &Stage) -> Vec<String> {
         (["take" | "reserve" | "delete", ..], _) | (["renew" | "release", ..], false) => &all[..1],
         (["renew" | "release", ..], true) => &[Record::Lock, Record::Shares],
         (["end", "w"], _) => &all,
-        (["mint"], _) | (["acquire" | "try" | "end", ..], false) => &all[..3],
+        (["mint", ..], _) | (["acquire" | "try" | "end", ..], false) => &all[..3],
         _ => &all,
     };
     let locks = stage.all.locks.iter();

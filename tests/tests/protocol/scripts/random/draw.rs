@@ -18,8 +18,8 @@ impl Step {
             9 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
             5 => (who(), ttl()).prop_map(|(who, ttl)| Step::Take(who, ttl)),
-            3 => who().prop_map(Step::Mint),
-            2 => letter().prop_map(|who| Step::Mint(Who::Holder(who))),
+            3 => (who(), age()).prop_map(|(who, age)| Step::Mint(who, age)),
+            2 => (letter(), age()).prop_map(|(who, age)| Step::Mint(Who::Holder(who), age)),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             3 => release(deletes),
             1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Reserve(who, ttl)),
@@ -94,6 +94,11 @@ fn sharer() -> impl Strategy<Value = Who> {
 fn letter() -> impl Strategy<Value = char> {
     let letters: Vec<char> = [LISTENING, DEAF].concat().chars().collect();
     select(letters)
+}
+
+/// How long ago a lock was taken without a token, up to more than a day.
+fn age() -> impl Strategy<Value = i64> {
+    select(&[0, 0, 1_000, 30_000, 100_000_000][..])
 }
 
 pub(crate) fn ttl() -> impl Strategy<Value = i64> {

@@ -155,7 +155,7 @@ fn sender(command: &Command) -> Option<OwnerId> {
     Some(match *command {
         Command::Acquire { owner, .. }
         | Command::Take { owner, .. }
-        | Command::Mint { owner }
+        | Command::Mint { owner, .. }
         | Command::Renew { owner, .. }
         | Command::Release { owner }
         | Command::Delete { owner, .. }

@@ -19,8 +19,8 @@ pub(crate) enum Step {
     Try(Who, i64),
     /// The plain command for a lock that is free.
     Take(Who, i64),
-    /// A token for a holder that has none.
-    Mint(Who),
+    /// A token for a holder that has none, and the age of its grant.
+    Mint(Who, i64),
     Renew(Who, i64),
     Release(Who),
     /// Keeps the lock taken without an owner.
@@ -159,9 +159,10 @@ impl Step {
                 let taken = lock.take(who, ms);
                 (Command::Take { owner, ttl }, Seen::Renewal(taken))
             }
-            Step::Mint(who) => {
+            Step::Mint(who, ms) => {
                 let (who, owner, _) = is(who);
-                (Command::Mint { owner }, Seen::Renewal(lock.mint(who)))
+                let (minted, age) = (lock.mint(who, ms), 1_000 * ms);
+                (Command::Mint { owner, age }, Seen::Renewal(minted))
             }
             Step::Downgrade(who, ms) => {
                 let ((who, owner, share), ttl) = (is(who), ticks(ms));

@@ -32,6 +32,8 @@ enum Mode {
 pub(super) struct Words<'a> {
     mode: Mode,
     pub(super) ttl: i64,
+    /// The same number for a mint, which has another default.
+    age: i64,
     proposal: Option<&'a str>,
     others: Vec<&'a str>,
 }
@@ -76,7 +78,7 @@ impl World {
                 of_all(answer, all.holds_later)
             }
             ("take", _) => lock.take(who, ttl).into(),
-            ("mint", _) => lock.mint(who).into(),
+            ("mint", _) => lock.mint(who, words.age).into(),
             ("renew", Mode::Share(share)) => lock.renew_share(who, *share, ttl).into(),
             ("renew", Mode::All) => all.renew(who, ttl).into(),
             ("renew", _) => lock.renew(who, ttl).into(),
@@ -178,6 +180,7 @@ fn sort<'a>(words: &[&'a str]) -> Words<'a> {
     let mut sorted = Words {
         mode: Mode::Plain,
         ttl: TTL,
+        age: 0,
         proposal: None,
         others: Vec::new(),
     };
@@ -185,7 +188,7 @@ fn sort<'a>(words: &[&'a str]) -> Words<'a> {
         if let Some(proposal) = word.strip_prefix("p=") {
             sorted.proposal = Some(proposal);
         } else if let Some(ttl) = ms(word) {
-            sorted.ttl = ttl;
+            (sorted.ttl, sorted.age) = (ttl, ttl);
         } else if let Some((take, limit)) = word.split_once('/') {
             let number = |text: &str| text.parse().expect("a number");
             sorted.mode = Mode::Share(Share::permits(number(take), number(limit)));
