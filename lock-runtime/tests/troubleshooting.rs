@@ -59,6 +59,8 @@ const NO_MESSAGES: &[&str] = &[
     "… ms",
     "… s",
     "the next waiter of its queue",
+    // The outcome of a renewal that is not sent, since its lease is lost. The loss is reported.
+    "its lease is over",
     // Reasons that only the event `connection_lost` has, which `docs::observability` explains.
     "an answer came without a command",
     "it does not answer",

@@ -6,6 +6,7 @@ rows! {
     E reply_late, walked;
     E reply_slow, walked;
     E renewal_slow, walked;
+    E renewal_past_its_lease;
     E black_hole;
     E half_open;
 }
@@ -103,6 +104,35 @@ fn renewal_slow(round: &mut Round<'_>) {
 
     proxy.heal();
     round.release(&mut next);
+    round.lost(&mut holder);
+}
+
+/// A renewal is carried out without an answer, the connection breaks, and the next one is silent until the holder has
+/// lost its lease: a renewal that waited for the connection is not sent, although the server still has the lock.
+fn renewal_past_its_lease(round: &mut Round<'_>) {
+    let proxy = round.proxy();
+    let holder = patient(round, &proxy);
+    let mut holder = round.hold(holder, KEPT);
+    // The server knows the script, so a renewal is a single command.
+    assert_eq!(holder.ask("renew", PATIENCE), "ok");
+    proxy.replies(Mode::Hold);
+    let mut rest = round.lock.pttl();
+    wait_until("renewal", PATIENCE, || {
+        let before = std::mem::replace(&mut rest, round.lock.pttl());
+        rest > before
+    });
+    proxy.requests(Mode::Hold);
+    proxy.kill_connections();
+    wait_until("end of the lease", PATIENCE, || {
+        holder.ask("valid", PATIENCE) == "false"
+    });
+    let mut monitor = round.server.monitor();
+    proxy.heal();
+    assert_eq!(holder.ask("cycle elsewhere 8000 20000 1", PATIENCE), "ok");
+    let sent = monitor.take();
+    let is_renewal = |text: &str| text.contains(&round.lock.k);
+    let renewal = sent.iter().find(|command| is_renewal(&command.text));
+    assert!(renewal.is_none(), "a lost lease was renewed: {renewal:?}");
     round.lost(&mut holder);
 }
 

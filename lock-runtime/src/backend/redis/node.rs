@@ -1,7 +1,7 @@
 //! Sends commands to one server, and retries the commands that it did not carry out.
 
 pub(super) mod queries;
-mod renew;
+pub(super) mod renew;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -325,6 +325,7 @@ impl RedisWire {
 
     pub(crate) async fn replicated(&self, owner: &Owner, ttl: Duration) -> Result<(), WireError> {
         let renewal = Renewal {
+            lease: None,
             owner_id: owner.entry.owner_id,
             names: owner.names.clone(),
             mode: owner.mode,
@@ -336,6 +337,7 @@ impl RedisWire {
     pub(crate) async fn has_replicas(&self, owner: &Owner) -> Result<(), WireError> {
         // Exclusive even for an owner that asks for a share, since no share is written here.
         let renewal = Renewal {
+            lease: None,
             owner_id: owner.entry.owner_id,
             names: owner.names.clone(),
             mode: Mode::Exclusive,

@@ -84,6 +84,7 @@ mod tests {
             Mode::Share(Share::permits(5, 2).unwrap()),
         ];
         let renewals = modes.map(|mode| Renewal {
+            lease: None,
             owner_id: OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap(),
             names: RecordNames::of_lock("lock:k".to_owned()).unwrap().into(),
             mode,

@@ -98,6 +98,7 @@ impl LeaseEntry {
 
     pub(crate) fn renewal(&self, extension: Extension) -> Renewal {
         Renewal {
+            lease: Some(self.lease.clone()),
             owner_id: self.owner.id(),
             names: self.owner.names.clone(),
             mode: self.owner.mode,

@@ -288,9 +288,13 @@ impl LeaseRegistry {
         Some(renewal)
     }
 
-    /// Keeps only the renewals of leases that were not removed or downgraded meanwhile.
+    /// Keeps only the renewals of leases that were not lost, removed or downgraded meanwhile.
     pub(crate) fn keep_held(&self, renewals: &mut Vec<Renewal>) {
-        renewals.retain(|renewal| self.mode(renewal.owner_id) == Some(renewal.mode));
+        let is_held = |owner_id: OwnerId| {
+            let entry = self.entries.get(&owner_id.acquisition())?;
+            (entry.due.is_some() && !entry.lease.is_over()).then_some(entry.owner.mode)
+        };
+        renewals.retain(|renewal| is_held(renewal.owner_id) == Some(renewal.mode));
     }
 
     /// Returns an owner's current mode.
@@ -349,7 +353,7 @@ impl LeaseRegistry {
         entry.due?; // `None`: the lease is lost.
         self.confirming -= usize::from(entry.holding.unanswered());
         entry.schedule.unanswered(now, jitter);
-        let is_reported = !entry.schedule.is_quiet(now);
+        let is_reported = !entry.schedule.is_quiet(now) && !entry.lease.is_over();
         let failed = is_reported.then(|| (entry.lease.clone(), entry.schedule.unconfirmed()));
         self.reschedule(owner_id);
         failed

@@ -11,6 +11,7 @@ pub(crate) mod reply;
 pub(crate) mod settling;
 pub(crate) mod unended;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::wire::error::WireError;
@@ -20,11 +21,11 @@ use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::Answered;
 use crate::error::LockError;
 use crate::key::{LockName, OneOrMore, RecordNames};
-use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
+use crate::lease::{Lease, Mode};
 
 /// Identifies a node of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +43,20 @@ pub(crate) struct AcquireRequest {
 /// The renewal of one of many leases.
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
+    /// The lease that it is for; `None` for a write that concerns no lease yet.
+    pub(crate) lease: Option<Arc<Lease>>,
     pub(crate) owner_id: OwnerId,
     pub(crate) names: OneOrMore<RecordNames>,
     pub(crate) mode: Mode,
     pub(crate) extension: Extension,
+}
+
+impl Renewal {
+    /// Returns whether the lease is lost by now. Then the renewal must not be sent: it would keep others out of the lock
+    /// for nobody.
+    pub(crate) fn is_over(&self) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.is_over())
+    }
 }
 
 /// The answer to a renewal or a downgrade; `None` means that the owner does not hold the lock.

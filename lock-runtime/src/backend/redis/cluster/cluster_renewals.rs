@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::cluster_node::ClusterNode;
 use super::route::{Next, Route, unsettled};
 use super::router::{Router, left};
+use crate::backend::redis::node::renew::lease_is_over;
 use crate::backend::redis::node::{NodeError, ScriptCall};
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::redis::renewals::{self, write_renewals};
@@ -111,6 +112,10 @@ async fn renew_asking(
     until: Instant,
 ) -> Result<Answered<Option<Grant>>, NodeError> {
     let node = router.nodes.named(redirect, by).map_err(NodeError::Gone)?;
+    node.connect(until).await?;
+    if renewal.is_over() {
+        return Err(NodeError::Final(lease_is_over()));
+    }
     let (script, arguments) = renewals::renewal(renewal);
     let call = ScriptCall {
         script,

@@ -58,7 +58,8 @@ impl Node {
             .collect()
     }
 
-    /// Sends renewals in the pipeline that `write` appends. A result is `None` if the server lacks the script.
+    /// Sends renewals in the pipeline that `write` appends, except those of leases that were lost during the wait for a
+    /// connection. A result is `None` if the server lacks the script.
     async fn renew_all(
         &self,
         connection: &mut Arc<Connection>,
@@ -67,22 +68,60 @@ impl Node {
         wait: Option<WaitReplicas>,
         until: Instant,
     ) -> Vec<Option<Renewed>> {
+        let mut unsent = 0;
+        loop {
+            let over: Vec<bool> = renewals.iter().map(|renewal| renewal.is_over()).collect();
+            let both = renewals.iter().zip(&over);
+            let held: Vec<&Renewal> = both
+                .filter(|&(_, is_over)| !is_over)
+                .map(|(&renewal, _)| renewal)
+                .collect();
+            let sent = if held.is_empty() {
+                Ok(Vec::new())
+            } else {
+                self.renew_held(connection, &held, &write, wait, until)
+                    .await
+            };
+            let sent = match sent {
+                Ok(sent) => sent,
+                Err(NothingSent) => match self.reconnect(&mut unsent, until).await {
+                    Ok(another) => {
+                        *connection = another;
+                        continue;
+                    }
+                    Err(error) => held.iter().map(|_| Some(Err(error.clone()))).collect(),
+                },
+            };
+            let mut sent = sent.into_iter();
+            let outcome = |is_over| {
+                if is_over {
+                    Some(Err(NodeError::Final(lease_is_over())))
+                } else {
+                    sent.next().flatten()
+                }
+            };
+            return over.into_iter().map(outcome).collect();
+        }
+    }
+
+    async fn renew_held(
+        &self,
+        connection: &Arc<Connection>,
+        renewals: &[&Renewal],
+        write: impl Fn(&mut Vec<u8>, &[&Renewal]) + Sync,
+        wait: Option<WaitReplicas>,
+        until: Instant,
+    ) -> Result<Vec<Option<Renewed>>, NothingSent> {
         let write = |output: &mut Vec<u8>| {
             write(output, renewals);
             wait.inspect(|wait| wait.write(output));
         };
         let count = renewals.len() + usize::from(wait.is_some());
-        let mut unsent = 0;
-        let (at, answered) = loop {
-            let at = CLOCK.now();
-            let answers = self.connection.send_all(connection, count, &write, until);
-            match answers.await {
-                Err(SendError::Unsent) => match self.reconnect(&mut unsent, until).await {
-                    Ok(another) => *connection = another,
-                    Err(error) => break (at, Err(error)),
-                },
-                answers => break (at, answers.map_err(|error| self.describe(error))),
-            }
+        let at = CLOCK.now();
+        let answers = self.connection.send_all(connection, count, &write, until);
+        let answered = match answers.await {
+            Err(SendError::Unsent) => return Err(NothingSent),
+            answers => answers.map_err(|error| self.describe(error)),
         };
         let at = if is_removed!(lease_from_before_the_renewal) {
             CLOCK.now()
@@ -104,12 +143,12 @@ impl Node {
                     }
                     Err(error) => self.classify(connection, &error).map(Err),
                 };
-                return answers.into_iter().map(read).collect();
+                return Ok(answers.into_iter().map(read).collect());
             }
             Ok(_) => NodeError::Final(WireError::unavailable("some answers are missing")),
             Err(error) => error,
         };
-        renewals.iter().map(|_| Some(Err(error.clone()))).collect()
+        Ok(renewals.iter().map(|_| Some(Err(error.clone()))).collect())
     }
 
     /// Checks, from the answer to WAIT, that enough replicas have all writes before it.
@@ -136,4 +175,12 @@ impl Node {
             ))),
         }
     }
+}
+
+/// None of the bytes were written, and another connection may carry them.
+struct NothingSent;
+
+/// Returns the outcome of a renewal that is not sent. The loss of the lease is reported instead.
+pub(in crate::backend::redis) fn lease_is_over() -> WireError {
+    WireError::unavailable("its lease is over")
 }

@@ -69,6 +69,7 @@ impl LateClaims {
                 continue;
             };
             renewals.entry(node).or_default().push(Renewal {
+                lease: None,
                 owner_id: candidate.entry.owner_id,
                 names: candidate.names.clone(),
                 mode: Mode::Exclusive,
