@@ -4,7 +4,7 @@ mod memory_url;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::backend::caller::Caller;
 use crate::backend::memory::Memory;
@@ -108,8 +108,12 @@ impl AnyBackend {
         each!(self, backend => backend.clone().renew(lease).await)
     }
 
-    pub(crate) async fn token(&self, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
-        each!(self, backend => backend.clone().token(lease).await)
+    pub(crate) async fn token(
+        &self,
+        lease: Arc<Lease>,
+        wait_ends: Option<Instant>,
+    ) -> Result<FencingToken, LockError> {
+        each!(self, backend => backend.clone().token(lease, wait_ends).await)
     }
 
     pub(crate) async fn downgrade(&self, lease: Arc<Lease>) -> Result<Arc<Lease>, LockError> {

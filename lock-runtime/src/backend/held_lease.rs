@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::backend::ReleaseOutcome;
 use crate::backend::admission::Admission;
@@ -35,7 +36,7 @@ impl HeldLease {
         request: Request,
     ) -> impl Future<Output = Result<HeldLease, LockError>> + Send + 'a {
         let key = request.locks.first().key.clone();
-        let fenced = request.fenced;
+        let wait_ends = request.fenced.then(|| Instant::now() + request.wait);
         // Begun outside the future, since a request is large.
         let begun = admission
             .enter(&key)
@@ -46,9 +47,9 @@ impl HeldLease {
             let undelivered = caller.wait(acquiring).await?;
             let lease = HeldLease::new(backend, in_flight, undelivered.deliver());
             // A lease that was handed over or retained may have no token yet.
-            if fenced {
+            if wait_ends.is_some() && lease.known_token().is_none() {
                 // Boxed: otherwise each acquisition's future would have room for it.
-                Box::pin(lease.token(caller)).await?;
+                Box::pin(lease.token(caller, wait_ends)).await?;
             }
             Ok(lease)
         }
@@ -69,11 +70,19 @@ impl HeldLease {
         self.span = Some(LeaseSpan::begin(&self.trace, now));
     }
 
-    /// Returns the fencing token, and asks the store if there is none yet.
-    pub(crate) async fn token(&self, caller: Caller) -> Result<FencingToken, LockError> {
+    /// Returns the fencing token, and asks the store if there is none yet: until `wait_ends`, if the caller waits for the
+    /// lock until then.
+    pub(crate) async fn token(
+        &self,
+        caller: Caller,
+        wait_ends: Option<Instant>,
+    ) -> Result<FencingToken, LockError> {
         match self.known_token() {
             Some(token) => Ok(token),
-            None => caller.wait(self.backend.token(self.shared())).await,
+            None => {
+                let token = self.backend.token(self.shared(), wait_ends);
+                caller.wait(token).await
+            }
         }
     }
 

@@ -18,6 +18,7 @@ pub(crate) mod wire;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::backend::undelivered::{Abandon, Acquiring, Undelivered};
 use crate::background::clock::Clock;
@@ -59,10 +60,12 @@ pub(crate) trait Backend: Abandon + Sized {
     /// again.
     fn delivered(&self, lease: &Lease);
 
-    /// Returns the fencing token of a lease. The store mints one if there is none.
+    /// Returns the fencing token of a lease. The store mints one if there is none. `wait_ends` is when the caller's wait
+    /// for the lock ends, if the token belongs to that.
     fn token(
         self: Arc<Self>,
         lease: Arc<Lease>,
+        wait_ends: Option<Instant>,
     ) -> impl Future<Output = Result<FencingToken, LockError>> + Send;
 
     /// Confirms the lease with the store and extends it.

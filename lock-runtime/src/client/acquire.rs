@@ -13,7 +13,7 @@ use std::future::{Future, IntoFuture};
 use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use self::options::{Access, CallOptions, OnBusy};
 use crate::backend::caller::Caller;
@@ -168,9 +168,12 @@ impl Acquire {
             }
             Found::Lock(enclosing) => {
                 let is_dropped_on_loss = enclosing.is_dropped_on_loss;
+                let fenced = self.options.fenced;
+                let wait_ends = fenced.then(|| Instant::now() + self.bounded_wait());
                 let frame = self.nested(caller, enclosing).await?;
-                if self.options.fenced {
-                    Box::pin(self.nested_token(caller, &frame, is_dropped_on_loss)).await?;
+                if let Some(wait_ends) = wait_ends {
+                    let minted = self.nested_token(caller, &frame, is_dropped_on_loss, wait_ends);
+                    Box::pin(minted).await?;
                 }
                 frame
             }

@@ -28,6 +28,7 @@ mod waiter;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::runtime::Handle;
 
@@ -203,7 +204,11 @@ impl Backend for Memory {
     }
 
     /// Every grant of this backend has a token.
-    async fn token(self: Arc<Memory>, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
+    async fn token(
+        self: Arc<Memory>,
+        lease: Arc<Lease>,
+        _: Option<Instant>,
+    ) -> Result<FencingToken, LockError> {
         let token = lease.known_token();
         Ok(token.expect("the store gives each holder a token"))
     }

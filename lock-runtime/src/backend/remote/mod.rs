@@ -58,6 +58,7 @@ use crate::backend::remote::join_queue::Joined;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::remote::local_queues::LocalQueues;
+use crate::backend::remote::minting::MintPlaces;
 use crate::backend::remote::promotion::LocalWaiter;
 use crate::backend::remote::reaper::UnendedOwner;
 use crate::backend::remote::registered_owner::RegisteredOwner;
@@ -107,6 +108,7 @@ pub(crate) struct Remote {
     share_queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
     registry: Mutex<LeaseRegistry>,
     pub(crate) contended: ContendedLocks,
+    pub(crate) mint_places: MintPlaces,
     pub(crate) downgrading: Arc<Downgrading>,
     /// Wakes the watchdog before its planned check.
     pub(crate) watchdog: Arc<Notify>,
@@ -143,6 +145,7 @@ impl Remote {
             share_queues: Mutex::new(LocalQueues::with_heads(MAX_WAITING_SHARES)),
             registry: Mutex::default(),
             contended: ContendedLocks::default(),
+            mint_places: MintPlaces::default(),
             downgrading: Arc::default(),
             watchdog: Arc::default(),
             unsettled: InFlight::default(),
@@ -325,8 +328,12 @@ impl Backend for Remote {
         }
     }
 
-    async fn token(self: Arc<Self>, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
-        minting::token(&self, &lease).await
+    async fn token(
+        self: Arc<Self>,
+        lease: Arc<Lease>,
+        wait_ends: Option<Instant>,
+    ) -> Result<FencingToken, LockError> {
+        minting::token(&self, &lease, wait_ends).await
     }
 
     async fn renew(self: Arc<Self>, lease: Arc<Lease>) -> Result<(), LockError> {

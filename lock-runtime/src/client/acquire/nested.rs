@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Acquire;
 use crate::backend::caller::Caller;
@@ -65,8 +65,9 @@ impl Acquire {
         caller: Caller,
         frame: &Frame,
         is_dropped_on_loss: bool,
+        wait_ends: Instant,
     ) -> Result<(), LockError> {
-        let minted = frame.lease().token(caller).await;
+        let minted = frame.lease().token(caller, Some(wait_ends)).await;
         if minted.as_ref().is_err_and(LockError::is_lost) {
             self.await_drop(caller, is_dropped_on_loss).await;
         }

@@ -1,7 +1,7 @@
 //! Acquires several locks together: all or none.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Acquire;
 use crate::backend::caller::Caller;
@@ -42,9 +42,10 @@ impl Acquire {
             frames.push(Frame::outermost(lease, self.mode()?));
         }
         let fenced = self.options.fenced;
+        let rest = until.since(self.now());
         let guard = self.guard(frames)?;
         if fenced {
-            guard.token_for(caller).await?;
+            guard.token_for(caller, Some(Instant::now() + rest)).await?;
         }
         Ok(guard)
     }

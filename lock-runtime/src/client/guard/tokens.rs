@@ -1,5 +1,7 @@
 //! The fencing token of a held lock.
 
+use std::time::Instant;
+
 use super::LockGuard;
 use crate::backend::caller::{Caller, on_this_thread};
 use crate::error::LockError;
@@ -16,9 +18,9 @@ impl LockGuard {
     ///
     /// # Errors
     ///
-    /// `Lost` if the lock was lost before it had a token. `Unavailable` if the server did not answer within the
-    /// [`command_timeout`](crate::LockClientBuilder::command_timeout), and `Rejected` if it refused the command; the lock
-    /// is held as before, and you may ask again. `Shutdown` in a forked child.
+    /// `Lost` if the lock is lost before it has a token, also while this waits. `Unavailable` if the server did not answer
+    /// within the [`command_timeout`](crate::LockClientBuilder::command_timeout), and `Rejected` if it refused the
+    /// command; the lock is held as before, and you may ask again. `Shutdown` in a forked child.
     ///
     /// # Examples
     ///
@@ -36,7 +38,7 @@ impl LockGuard {
     ///
     /// The future may be dropped and created again at any time.
     pub async fn fencing_token(&self) -> Result<FencingToken, LockError> {
-        self.token_for(Caller::Task).await
+        self.token_for(Caller::Task, None).await
     }
 
     /// Like [`fencing_token`](LockGuard::fencing_token), but blocks the thread.
@@ -45,14 +47,15 @@ impl LockGuard {
     ///
     /// The same as [`fencing_token`](LockGuard::fencing_token).
     pub fn fencing_token_blocking(&self) -> Result<FencingToken, LockError> {
-        on_this_thread(self.token_for(Caller::Thread))
+        on_this_thread(self.token_for(Caller::Thread, None))
     }
 
     pub(in crate::client) async fn token_for(
         &self,
         caller: Caller,
+        wait_ends: Option<Instant>,
     ) -> Result<FencingToken, LockError> {
-        self.frame.lease().token(caller).await
+        self.frame.lease().token(caller, wait_ends).await
     }
 
     /// Returns the token if the lock has one already, without asking the server; see

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use harness::{
-    KEY, LONG, Mode, Proxy, SLACK, bring_scripts, cycle, eventually, hasty, ms, nothing_is_left,
-    ran_since, served, server_and_proxy, soon,
+    KEY, LONG, Mode, Proxy, RedisServer, SLACK, bring_scripts, cycle, eventually, hasty, ms,
+    nothing_is_left, patient, ran_since, served, server_and_proxy, soon,
 };
 
 #[tokio::test]
@@ -50,4 +50,20 @@ async fn is_silent(silence: impl Fn(&Proxy)) {
     proxy.heal();
     nothing_is_left(&mut server.connection(), LONG).await;
     cycle(&client).await;
+}
+
+/// The command's time would be longer than the lease.
+#[tokio::test]
+async fn a_guard_waits_for_its_token_no_longer_than_its_lease_lasts() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let client = patient(proxy.url())
+        .build()
+        .expect("the settings are valid");
+    let lease = client.lock(KEY).ttl(SLACK).wait(LONG);
+    let guard = lease.acquire().await.expect("it is free");
+    proxy.black_hole();
+    let error = guard.fencing_token().await.expect_err("it is silent");
+    assert!(error.is_lost(), "{error}");
+    proxy.heal();
 }

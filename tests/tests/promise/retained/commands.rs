@@ -50,6 +50,24 @@ async fn the_next_calls_cost_one_command_for_the_first_token() {
     assert_eq!(monitor.take().len(), 0);
 }
 
+/// The server is silent for longer than a command takes.
+#[tokio::test]
+async fn a_caller_waits_for_its_token_as_long_as_for_the_lock() {
+    const COMMAND: Duration = ms(300);
+    let server = RedisServer::start();
+    let client = patient(server.url()).command_timeout(COMMAND);
+    let client = client.build().expect("the settings are valid");
+    let without_a_token = retaining(&client).await.expect("it is free");
+    without_a_token.release().await.expect("it was held");
+    server.pause();
+    let asking = client.clone();
+    let mut asking = tokio::spawn(async move { visit(&asking).await });
+    let early = tokio::time::timeout(3 * COMMAND, &mut asking).await;
+    assert!(early.is_err(), "it ended: {early:?}");
+    server.resume();
+    asking.await.expect("it has a token");
+}
+
 #[tokio::test]
 async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
     #[distributed_lock(key = "order:42", ttl = "600s", retain = "200s", client = locks, guard = lock)]
