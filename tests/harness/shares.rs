@@ -102,12 +102,18 @@ impl RawLock {
         self.run((SHARE_ACQUIRE_SOURCE, who), "kfqr", &args)
     }
 
-    /// `share_acquire` of a holder that becomes a reader: flag and token, or none if it holds
-    /// nothing.
-    pub fn downgrade(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Option<String>> {
+    /// `share_acquire` of a holder that becomes a reader, so long after the grant (ms): flag and token, or none if it
+    /// holds nothing.
+    pub fn downgrade(
+        &mut self,
+        who: char,
+        share: Share,
+        ttl: i64,
+        age: i64,
+    ) -> RedisResult<Option<String>> {
         let script = remembering(SHARE_ACQUIRE_SOURCE, (self.memory_of)(who));
-        let args = [&*share.entry(who), &(-ttl).to_string(), "held"];
-        self.call(&script, "kfqr", &args)
+        let (ttl, age) = ((-ttl).to_string(), (1_000 * age).to_string());
+        self.call(&script, "kfqr", &[&share.entry(who), &ttl, &age])
     }
 
     /// `share_renew`: flag and token, or none if there is no such share.

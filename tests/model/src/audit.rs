@@ -55,7 +55,7 @@ breaches! {
     LaterUnseen: "an answer to a poll says if its owner has a lock behind the one in the way";
     PartRenewed: "a renewal is confirmed only if its owner has all locks";
     TokenForgotten: "a revocation leaves no fence below the token that it took";
-    LateToken: "a token that is asked for later is below those of all later grants, on any server";
+    LateToken: "a token that a mint or a downgrade gives is not above those of later grants, on any server";
 }
 
 /// The breaches of a history.
@@ -104,6 +104,7 @@ impl AuditedRun<'_> {
         self.audit_shares(breaches);
         self.audit_revocation(breaches);
         self.audit_mint(breaches);
+        self.audit_late_token(breaches);
         let failed = matches!(self.answer, Answer::Refused(_) | Answer::Unavailable);
         if failed && self.before != self.after {
             breaches.add(Breach::HalfDone);
@@ -196,16 +197,19 @@ impl AuditedRun<'_> {
     /// The lowest token that is above all earlier ones. Those that were given since the holder's grant are no earlier
     /// ones: by another server to another holder, or by that server to the same one.
     fn lowest(&self) -> Token {
-        match self.granted() {
-            Some(granted) if granted <= self.last => granted,
+        match self.of_the_grant() {
+            Some(token) if token <= self.last => token,
             _ => self.last + self.turns,
         }
     }
 
-    /// When the holder that mints a token was granted the lock.
-    fn granted(&self) -> Option<Token> {
-        match self.command {
-            Command::Mint { age, .. } => Some(self.now - age),
+    /// The token that a holder should get from a mint or a downgrade: the time of its grant, or the next one after the
+    /// token that it has.
+    fn of_the_grant(&self) -> Option<Token> {
+        match (self.command, token(self.before)) {
+            (Command::Downgrade { .. }, _) if !self.downgrades() => None,
+            (Command::Downgrade { .. }, Some(token @ 1..)) => Some(token + self.turns),
+            (Command::Mint { age, .. } | Command::Downgrade { age, .. }, _) => Some(self.now - age),
             _ => None,
         }
     }
@@ -244,13 +248,6 @@ impl AuditedRun<'_> {
         let Command::Mint { owner, .. } = self.command else {
             return;
         };
-        let has_later = self.granted().is_some_and(|granted| {
-            let is_later = token(self.after).is_some_and(|token| token > granted);
-            is_later && self.highest > granted
-        });
-        if has_later && self.before != self.after {
-            breaches.add(Breach::LateToken);
-        }
         let mut expected = self.before.clone();
         if let Some(ours) = expected.ours_mut()
             && ours.token == 0
@@ -262,6 +259,16 @@ impl AuditedRun<'_> {
         }
         if expected != *self.after {
             breaches.add(Breach::Minted);
+        }
+    }
+
+    fn audit_late_token(&self, breaches: &mut Breaches) {
+        let Some(own) = self.of_the_grant() else {
+            return;
+        };
+        let is_late = token(self.after).is_some_and(|token| token > own);
+        if is_late && self.highest > own && self.before != self.after {
+            breaches.add(Breach::LateToken);
         }
     }
 

@@ -246,7 +246,10 @@ fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
 }
 
 fn of_kind(kind: &mut Kind, see: &mut impl FnMut(&mut Token)) {
-    if let Kind::Delete { token } | Kind::Mint { granted: token } = kind {
+    if let Kind::Delete { token }
+    | Kind::Mint { granted: token }
+    | Kind::Downgrade { granted: token, .. } = kind
+    {
         see(token);
     }
 }

@@ -271,7 +271,7 @@ fn command_of(id: u8, request: &Request, writes: bool, now: Token) -> Command {
     let name = |number| OwnerId { client: id, number };
     let owner = name(request.number);
     if let Some(share) = request.share {
-        return of_share(request.kind, owner, share);
+        return of_share(request.kind, owner, share, now);
     }
     match request.kind {
         Kind::End { successor: None } if writes => Command::ShareEnd { owner, share: None },
@@ -295,7 +295,7 @@ fn command_of(id: u8, request: &Request, writes: bool, now: Token) -> Command {
 }
 
 /// The command of a share's owner.
-fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
+fn of_share(kind: Kind, owner: OwnerId, share: Share, now: Token) -> Command {
     let take = share.take;
     match kind {
         Kind::Acquire { ttl, queue } => Command::ShareAcquire {
@@ -304,7 +304,12 @@ fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
             ttl,
             queue,
         },
-        Kind::Downgrade { ttl } => Command::Downgrade { owner, share, ttl },
+        Kind::Downgrade { ttl, granted } => Command::Downgrade {
+            owner,
+            share,
+            ttl,
+            age: now - granted,
+        },
         Kind::Renew { ttl, .. } => Command::ShareRenew { owner, take, ttl },
         Kind::Release | Kind::Delete { .. } => Command::ShareRelease { owner, take },
         Kind::Take { .. } | Kind::Mint { .. } => unreachable!("a share has a token"),

@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     /// Turns the sender's lock into a share.
     Downgrade {
         ttl: Ticks,
+        /// The time of the grant, if it has no token.
+        granted: Token,
     },
     Renew {
         ttl: Ticks,

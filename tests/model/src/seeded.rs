@@ -96,6 +96,8 @@ listed! {
         SharesNamedAgain,
         /// A lock that becomes a share keeps its token.
         DowngradeKeepsToken,
+        /// It gets the time of the downgrade, not the token after its own, or the time of its grant.
+        DowngradeAtItsTime,
         /// A downgrade takes a free lock, like the acquire of a share.
         DowngradeTakes,
         /// A lock that becomes a share is renewed as a lock until the answer.

@@ -172,7 +172,12 @@ impl RedisWire {
         Ok(Answered { at, answer })
     }
 
-    pub(crate) async fn downgrade(&self, owner: &mut Owner, ttl: Duration) -> RenewalOutcome {
+    pub(crate) async fn downgrade(
+        &self,
+        owner: &mut Owner,
+        ttl: Duration,
+        granted_at: Moment,
+    ) -> RenewalOutcome {
         // Redisson's record has neither shares nor writers.
         let Records::Native(scripts) = &self.records else {
             let (at, answer) = (Moment::FIRST, None);
@@ -191,7 +196,7 @@ impl RedisWire {
             arguments: &[
                 Argument::Entry(entry),
                 Argument::Number(-millis(ttl)),
-                Argument::Text("held"),
+                Argument::Since(granted_at),
             ],
             shortcut: None,
             trial: None,

@@ -48,7 +48,7 @@ pub(crate) fn downgrade(
     async move {
         let owner = writer.owner.as_mut().expect("a writer has an owner");
         owner.become_reader();
-        let grant = attempt(&writer.remote, &lease, owner).await?;
+        let grant = attempt(&writer.remote, &lease, owner, holding.granted_at()).await?;
         let owner = writer.owner.take().expect("a writer has an owner");
         let reader = reader_of(&lease, &owner, schedule.end(), grant.at);
         let granted = GrantedOwner {
@@ -114,11 +114,12 @@ async fn attempt(
     remote: &Remote,
     lease: &Lease,
     owner: &mut RegisteredOwner,
+    granted_at: Moment,
 ) -> Result<Answered<Grant>, LockError> {
     let ttl = lease.terms.first_ttl();
     let mut failures = 0;
     loop {
-        match remote.wire.downgrade(owner, ttl).await {
+        match remote.wire.downgrade(owner, ttl, granted_at).await {
             Ok(Answered {
                 at,
                 answer: Some(answer),

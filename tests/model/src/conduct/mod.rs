@@ -37,7 +37,7 @@ impl Client {
                 owner.outstanding().sending(on, duration(ttl), queue);
                 owner.awaits_reply = true;
             }
-            Kind::Downgrade { ttl } => {
+            Kind::Downgrade { ttl, .. } => {
                 owner.outstanding().sending(on, duration(ttl), false);
                 owner.awaits_reply = true;
             }

@@ -38,11 +38,15 @@ impl Client {
     /// plain renewal would find the lock held by a phase.
     pub(crate) fn downgrade(&mut self, index: usize, rules: &Configuration) -> Verdict {
         let ttl = self.owners[index].ttl;
+        let mut granted = self.owners[index].granted;
         self.owners[index].share = Some(Share::READ);
         if let Phase::Held(lease) = &mut self.owners[index].phase {
             lease.downgrades = Downgrade::Asked;
+            if lease.token > 0 {
+                granted = 0;
+            }
         }
-        let verdict = self.send(index, Kind::Downgrade { ttl }, false);
+        let verdict = self.send(index, Kind::Downgrade { ttl, granted }, false);
         if rules.seeded == Some(Seeded::DowngradeRenewsAlone) {
             self.owners[index].share = None;
         }

@@ -3,7 +3,7 @@
 use super::short;
 use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{
-    self, FailOver, GiveUp, Mint, MoveSlot, Renew, Replicate, TakeOver, Tear,
+    self, Downgrade, FailOver, GiveUp, Mint, MoveSlot, Renew, Replicate, TakeOver, Tear,
 };
 
 pub(super) fn all() -> Vec<Configuration> {
@@ -37,6 +37,10 @@ pub(super) fn all() -> Vec<Configuration> {
             failover("two primaries, torn", &[1, 1], &[(Tear, 1)]) { notice: 1 };
         "the same with tokens that are asked for later, on either primary":
             failover("two primaries, takes", &[1, 1], &[(Mint, 2)]) { notice: 1, takes: true };
+        "the same while a lock becomes a share, on either primary":
+            failover("two primaries, downgrade", &[1, 1], &[(Downgrade, 1)]) { notice: 1 };
+        "the same with locks that have no token":
+            failover("two primaries, downgraded takes", &[1, 1], &[(Downgrade, 1)]) { notice: 1, takes: true };
         "the same with a successor named": failover("two primaries, successor", &[2, 1], &[]) { notice: 1 };
     }
 }

@@ -228,11 +228,12 @@ pub enum Command {
         ttl: Ticks,
         queue: bool,
     },
-    /// Makes a share of the lock that the sender holds.
+    /// Makes a share of the lock that the sender holds. The grant is this old, by the holder's clock.
     Downgrade {
         owner: OwnerId,
         share: Share,
         ttl: Ticks,
+        age: Token,
     },
     /// Lengthens a share.
     ShareRenew {
@@ -388,7 +389,12 @@ impl Records {
                 ttl,
                 queue,
             } => script.share_acquire(owner, share, ttl, queue),
-            Command::Downgrade { owner, share, ttl } => script.downgrade(owner, share, ttl),
+            Command::Downgrade {
+                owner,
+                share,
+                ttl,
+                age,
+            } => script.downgrade(owner, share, ttl, age),
             Command::ShareRenew { owner, take, ttl } => script.share_renew(owner, take, ttl),
             Command::ShareRelease { owner, take } => script.share_release(owner, take),
             Command::ShareEnd { owner, share } => script.share_end(owner, share),

@@ -2,7 +2,9 @@
 
 use super::phase::{Phase, Room, Walked};
 use super::script::Script;
-use super::{Answer, Branch, Fence, Mode, Ours, OwnerId, Queue, Refusal, Share, Shares, Ticks};
+use super::{
+    Answer, Branch, Fence, Mode, Ours, OwnerId, Queue, Refusal, Share, Shares, Ticks, Token,
+};
 use crate::seeded::Seeded;
 
 impl Script<'_> {
@@ -13,7 +15,7 @@ impl Script<'_> {
         ttl: Ticks,
         queues: bool,
     ) -> Answer {
-        let phase = match self.of_holder(me, share, ttl) {
+        let phase = match self.of_holder(me, share, ttl, 0) {
             Ok(phase) => phase,
             Err(answer) => return answer,
         };
@@ -40,12 +42,18 @@ impl Script<'_> {
         self.share_from_the_queue(me, share, ttl, queues, phase.as_ref())
     }
 
-    /// Turns the sender's lock into a share; a lock that it has lost stays lost.
-    pub(super) fn downgrade(&mut self, me: OwnerId, share: Share, ttl: Ticks) -> Answer {
+    /// Turns the sender's lock into a share; a lock that it has lost stays lost. The grant is this old.
+    pub(super) fn downgrade(
+        &mut self,
+        me: OwnerId,
+        share: Share,
+        ttl: Ticks,
+        age: Token,
+    ) -> Answer {
         if self.is_seeded(Seeded::DowngradeTakes) {
             return self.share_acquire(me, share, ttl, false);
         }
-        match self.of_holder(me, share, ttl) {
+        match self.of_holder(me, share, ttl, age) {
             Ok(_) => self.answer(Branch::ShareDowngradeOfALost, Answer::Nil),
             Err(answer) => answer,
         }
@@ -57,6 +65,7 @@ impl Script<'_> {
         me: OwnerId,
         share: Share,
         ttl: Ticks,
+        age: Token,
     ) -> Result<Option<Phase>, Answer> {
         if self.is_lock_wrong() {
             return Err(self.refuse(Branch::ShareOfASpoiledLock, Refusal::WrongType));
@@ -73,7 +82,7 @@ impl Script<'_> {
                 return Err(self.confirm_share(me, share, ttl, phase));
             }
         } else if self.records.holder() == Some(me) {
-            return Err(self.begin_with_holder(me, share, ttl));
+            return Err(self.begin_with_holder(me, share, ttl, age));
         }
         Ok(phase)
     }
@@ -97,8 +106,8 @@ impl Script<'_> {
     }
 
     /// K is the sender's alone: granted by a script that does not know shares, or about to be
-    /// downgraded. A held lock gets a token above those that its local turns have used.
-    fn begin_with_holder(&mut self, me: OwnerId, share: Share, ttl: Ticks) -> Answer {
+    /// downgraded. A held lock gets the token after those that its local turns have used, or that of its grant.
+    fn begin_with_holder(&mut self, me: OwnerId, share: Share, ttl: Ticks, age: Token) -> Answer {
         let Ours {
             token,
             share: granted,
@@ -126,7 +135,16 @@ impl Script<'_> {
             Branch::ShareDowngrades
         });
         let is_minted = !is_granted && !self.is_seeded(Seeded::DowngradeKeepsToken);
-        let token = if is_minted { self.new_token() } else { token };
+        let of_the_grant = match token {
+            _ if self.is_seeded(Seeded::DowngradeAtItsTime) => self.site.now,
+            0 => self.site.now - age,
+            _ => token + self.rules.turns,
+        };
+        let token = if is_minted {
+            self.new_token_of(of_the_grant)
+        } else {
+            token
+        };
         match self.settle(&walked, &[], Some(token), Some((me, ttl))) {
             Ok(()) => self.held(),
             Err(answer) => answer,

@@ -82,6 +82,8 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     SharesNamedAgain in "shares, migration" breaks Breach::HalfDone.rule();
     DowngradeKeepsToken in "downgrade" breaks Breach::TokenFell.rule();
     DowngradeKeepsToken in "downgrade, turns" breaks Breach::TokenFell.rule();
+    DowngradeAtItsTime in "two primaries, downgrade" breaks Breach::LateToken.rule();
+    DowngradeAtItsTime in "two primaries, downgraded takes" breaks Breach::LateToken.rule();
     DowngradeTakes in "downgrade, deleted" breaks UNBROKEN;
     DowngradeRenewsAlone in "downgrade, lost" breaks Breach::WronglyLost.rule();
     SettleUntilAnswered in "shares, torn" breaks PHANTOM;

@@ -44,7 +44,7 @@ const FINDS: Finds<Seeded> = finds! { Seeded:
 };
 
 /// Mistakes that only a search finds: they need a rare order of rare events, fewer waiters than a
-/// script examines, the deletion of one of two locks, two primaries and plain commands, a lease of several locks that
+/// script examines, the deletion of one of two locks, two primaries and a late token, a lease of several locks that
 /// lasts two ticks, or a deadlock, which no lease outlives here.
 const UNFOUND: &[Seeded] = &[
     Seeded::LeavesLeases,
@@ -55,6 +55,7 @@ const UNFOUND: &[Seeded] = &[
     Seeded::SharesNamedAgain,
     Seeded::MintForAnyone,
     Seeded::MintAtItsTime,
+    Seeded::DowngradeAtItsTime,
     Seeded::Unsorted,
     Seeded::LossUnnoticed,
     Seeded::RenewsTheFirst,

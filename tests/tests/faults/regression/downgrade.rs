@@ -1,6 +1,8 @@
-//! A writer that has lost the lock does not become a reader.
+//! A writer that has lost the lock does not become a reader, or not one with a higher token than the next holder.
 
-use harness::{KEY, LOCK, LONG, ask, client, failed, server_and_connection};
+use harness::{
+    KEY, LOCK, LONG, Proxy, RedisServer, ask, client, failed, patient, server_and_connection,
+};
 use lock_runtime::LockErrorKind;
 
 /// The server took a free lock for the reader, and an error was never reported: another writer had come and gone.
@@ -23,5 +25,27 @@ async fn downgrade_of_a_lost_writer_fails_as_lost() {
             let next = other.lock(KEY).write().try_acquire().await.unwrap();
             next.expect("it is free").release().await.unwrap();
         }
+    }
+}
+
+/// The token was of the time of the downgrade, so the resource refused the holder on the new server.
+#[tokio::test]
+async fn downgrade_on_a_replaced_server_gets_a_token_below_the_next_holders() {
+    for writes in [true, false] {
+        let old = RedisServer::start();
+        let new = RedisServer::start();
+        let proxy = Proxy::start(old.port());
+        let [ours, other] = [proxy.url(), new.url()].map(|url| patient(url).build().unwrap());
+        // Takes the lock without a token unless it is a writer.
+        let lock = ours.lock(KEY).ttl(LONG * 3).wait(LONG);
+        let lock = if writes { lock.write() } else { lock };
+        let holder = lock.acquire().await.unwrap();
+        // The connection stays open, so nothing is noticed.
+        proxy.redirect(new.port());
+        let next = other.lock(KEY).ttl(LONG * 3).write().acquire().await;
+        let next = next.unwrap().fencing_token().await.unwrap();
+        let reader = holder.downgrade().await.unwrap();
+        let late = reader.fencing_token().await.unwrap();
+        assert!(late < next, "{late} is not below {next}");
     }
 }

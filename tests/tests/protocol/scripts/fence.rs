@@ -56,6 +56,31 @@ fence_is_kept_for_its_time_from_a_late_mint = "
     pass 172800s
     A mint 172800s      | held zero         | A zero, fence zero, expiry F 86400s"
 
+reader_that_was_the_holder_has_the_next_token_however_late = "
+    A acquire           | held a
+    pass 5s
+    A downgrade 5s      | held a+16         | shared a+16, fence a+16, expiry F 86400s
+    A downgrade 1s      | held a+16         | shared a+16, fence a+16
+    B acquire r         | held a+16
+    A end r
+    B end r
+    C acquire           | held c
+    lose F
+    pass 5s
+    C downgrade         | held c+16         | shared c+16, fence c+16"
+
+reader_that_was_a_holder_without_a_token_has_the_time_of_the_grant = "
+    A take              | held none
+    pass 5s
+    A downgrade 3s      | held now-3s       | shared now-3s, fence now-3s, expiry F 86400s
+    A downgrade 1s      | held now-3s
+    A end r
+    B acquire           | held b
+    B end
+    # It stays above those of earlier holders, by whatever clock.
+    A take              | held none
+    A downgrade 30s     | held b+16         | shared b+16, fence b+16"
+
 token_counts_on_where_the_fence_is_ahead_of_the_clock = "
     set F zero+1h
     A take              | held none         | fence zero+1h

@@ -30,7 +30,8 @@ elseif value
   and owner_of(value) == owner -- control: share_owner_compared
 then
   -- Either a script for exclusive locks has granted K, or the holder downgrades. The turns of a held lock have used
-  -- tokens, so a downgrade gets another one.
+  -- tokens, so a downgrade gets the next one, and without a token that of its grant, as in mint.lua: never the present
+  -- time. If another server has granted the lock since, and this one does not know it, the token of that grant is higher.
   local is_granted = value:sub(41, 41) == '\31'
   local fence, failure = read_fence()
   if not fence and not is_granted then
@@ -46,7 +47,11 @@ then
   end
   -- A server out of memory allows the first write.
   call('PEXPIRE', K, ttl)
-  local token = is_granted and value:sub(24, 39) or new_token(fence)
+  local token = value:sub(24, 39)
+  if not is_granted then
+    local has_token = token:sub(1, 1) ~= '0'
+    token = new_token_of(has_token and token + TURNS or now - (age or 0), fence)
+  end
   local remaining = type(members) == 'number' and remove_waiters(choice.removed) or 1
   return begin_phase(choice, token, remaining, owner, ends):sub(23, 39)
 end

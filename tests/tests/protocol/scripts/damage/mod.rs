@@ -228,7 +228,7 @@ fn step(text: &str) -> Step {
         [owner, "end"] => Step::End(who(owner)),
         [owner, "end", "w"] => Step::EndWrite(who(owner)),
         [owner, "end", "next", next, ..] => Step::EndWithNext(who(owner), who(next), ttl),
-        [owner, "downgrade", ..] => Step::Downgrade(who(owner), ttl),
+        [owner, "downgrade", ..] => Step::Downgrade(who(owner), ttl, 3_000),
         [owner, "dies"] => Step::HeartIsLost(who(owner)),
         ref other => panic!("no step {other:?}"),
     }

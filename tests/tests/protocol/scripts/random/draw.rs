@@ -48,8 +48,8 @@ impl Step {
             2 => (letter(), ttl()).prop_map(|(who, ttl)| Step::Renew(Who::Holder(who), ttl)),
             2 => letter().prop_map(|who| Step::Release(Who::Holder(who))),
             2 => letter().prop_map(|who| Step::HeartIsLost(Who::Waiter(who, 0))),
-            1 => (letter(), ttl()).prop_map(|(who, ttl)| Step::Downgrade(Who::Holder(who), ttl)),
-            1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Downgrade(who, ttl)),
+            1 => (letter(), ttl(), age()).prop_map(|(who, ttl, age)| Step::Downgrade(Who::Holder(who), ttl, age)),
+            1 => (who(), ttl(), age()).prop_map(|(who, ttl, age)| Step::Downgrade(who, ttl, age)),
             4 => revoke(),
             2 => outside_of_shares(),
         ]

@@ -33,8 +33,8 @@ pub(crate) enum Step {
     EndWrite(Who),
     /// Owners that wait for the whole lock leave the queue, by the script that grants nothing.
     WritersGiveUp,
-    /// A holder becomes a reader.
-    Downgrade(Who, i64),
+    /// A holder becomes a reader, and the age of its grant.
+    Downgrade(Who, i64, i64),
     /// An operator revokes the lock of the holder, with a token this far from the record's.
     Revoke(i64),
     /// An operator revokes the lock of an owner that had no token.
@@ -164,12 +164,18 @@ impl Step {
                 let (minted, age) = (lock.mint(who, ms), 1_000 * ms);
                 (Command::Mint { owner, age }, Seen::Renewal(minted))
             }
-            Step::Downgrade(who, ms) => {
-                let ((who, owner, share), ttl) = (is(who), ticks(ms));
+            Step::Downgrade(who, lease, held) => {
+                let ((who, owner, share), ttl) = (is(who), ticks(lease));
                 let share = share.unwrap_or(Share::READ);
-                let answer = lock.downgrade(who, harness_share(share), ms);
+                let answer = lock.downgrade(who, harness_share(share), lease, held);
+                let age = 1_000 * held;
                 (
-                    Command::Downgrade { owner, share, ttl },
+                    Command::Downgrade {
+                        owner,
+                        share,
+                        ttl,
+                        age,
+                    },
                     Seen::Renewal(answer),
                 )
             }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `A acquire`, `try`, `renew`, `release`, `reserve`, `end` | a script of a plain lock; a ttl may follow, else it is 60 s |
 //! | `A take`, `mint 3s` | the plain command that takes a free lock without a token, and the token that its holder asks for, so long after the grant |
+//! | `A downgrade 3s` | the holder becomes a reader, so long after the grant |
 //! | `A end next N` | the end with a successor of the same process |
 //! | `… r`, `… 2/3`, `… w` | as a reader, for two of three permits, as a writer |
 //! | `… all`, `… @2` | of all three locks together, of the second one alone |

@@ -12,8 +12,22 @@ use super::redisson;
 use super::world::{Kind, World};
 
 const OF_OWNERS: &[&str] = &[
-    "acquire", "try", "take", "mint", "renew", "release", "reserve", "end", "yield", "hold",
-    "revoked", "listen", "dies", "silent", "enters",
+    "acquire",
+    "try",
+    "take",
+    "mint",
+    "renew",
+    "release",
+    "reserve",
+    "end",
+    "yield",
+    "hold",
+    "revoked",
+    "downgrade",
+    "listen",
+    "dies",
+    "silent",
+    "enters",
 ];
 
 pub(crate) fn is_of_owner(verb: &str) -> bool {
@@ -32,7 +46,7 @@ enum Mode {
 pub(super) struct Words<'a> {
     mode: Mode,
     pub(super) ttl: i64,
-    /// The same number for a mint, which has another default.
+    /// The same number for a mint or a downgrade, with another default.
     age: i64,
     proposal: Option<&'a str>,
     others: Vec<&'a str>,
@@ -79,6 +93,7 @@ impl World {
             }
             ("take", _) => lock.take(who, ttl).into(),
             ("mint", _) => lock.mint(who, words.age).into(),
+            ("downgrade", _) => lock.downgrade(who, READ, TTL, words.age).into(),
             ("renew", Mode::Share(share)) => lock.renew_share(who, *share, ttl).into(),
             ("renew", Mode::All) => all.renew(who, ttl).into(),
             ("renew", _) => lock.renew(who, ttl).into(),
