@@ -106,7 +106,13 @@ impl Compiler {
             .collect();
         found.sort();
         let probe = self.output.path().join("probe.rs");
-        fs::write(&probe, format!("use {name} as _; fn main() {{}}")).expect("a probe");
+        // An older build may lack the features that the files use.
+        let used = match name {
+            "lock_runtime" => "use lock_runtime::{KeyPart, LockClient, distributed_lock};",
+            "tokio" => "use tokio::{main, task::JoinHandle, test};",
+            _ => "use tracing::{Instrument, info_span};",
+        };
+        fs::write(&probe, format!("#![allow(unused)] {used} fn main() {{}}")).expect("a probe");
         let mut newest_first = found.into_iter().rev().map(|(_, file)| file);
         let readable = newest_first.find(|file| {
             let mut probed = self.command(&probe);
@@ -117,6 +123,13 @@ impl Compiler {
             probed.status.success()
         });
         readable.unwrap_or_else(|| panic!("no {name} in {}", self.libraries.display()))
+    }
+
+    /// The folder with the libraries of a build without a `build.target`: target/debug/deps.
+    fn of_the_host(&self) -> PathBuf {
+        let profile = self.libraries.parent().and_then(Path::file_name);
+        let profile = profile.expect("target/…/debug/deps has a profile");
+        self.libraries.join("../../..").join(profile).join("deps")
     }
 
     fn command(&self, file: &Path) -> Command {
@@ -132,6 +145,9 @@ impl Compiler {
             ])
             .args(["--color", "never", "--verbose", "-L"])
             .arg(format!("dependency={}", self.libraries.display()))
+            // With a `build.target`, macros are compiled for the host, into another folder.
+            .arg("-L")
+            .arg(format!("dependency={}", self.of_the_host().display()))
             .arg("--out-dir")
             .arg(self.output.path())
             .arg(file);

@@ -47,6 +47,7 @@ foreign  mmmm=========== wwwwwwwwwwwwww= wwwww========== nnnnn========== wwwwwww
 #[test]
 fn damaged_node_refuses_or_answers_as_without_the_damage() {
     let (server, cluster) = (Rc::new(pooled()), Rc::new(node_of_cluster()));
+    assert_eq!(STATES.lines().count(), EXPECTED.lines().count());
     let (mut table, mut is_played) = (String::new(), is_played(4));
     let mut expected_table = String::new();
     for (line, expected) in STATES.lines().zip(EXPECTED.lines()).filter(|_| is_played()) {
