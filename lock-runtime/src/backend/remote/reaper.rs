@@ -95,8 +95,8 @@ fn keep(remote: &Arc<Remote>, owner: RegisteredOwner, ending: Ending) {
     }
 }
 
-/// Ends an owner that is kept every now and then, which also makes a connection. Boxed, since an end may keep its owner
-/// again.
+/// Ends one owner that is kept every now and then, which also makes a connection, until none is left. Boxed, since an
+/// end may keep its owner again.
 fn retry(remote: Weak<Remote>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
         loop {
@@ -104,7 +104,7 @@ fn retry(remote: Weak<Remote>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             let Some(remote) = remote.upgrade() else {
                 return;
             };
-            let Some((owner, ending)) = remote.unended.take_first() else {
+            let Some(((owner, ending), _retry)) = remote.unended.retry_first() else {
                 return;
             };
             end_kept(&remote, owner, ending).await;

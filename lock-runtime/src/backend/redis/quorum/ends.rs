@@ -158,7 +158,7 @@ fn keep(nodes: &Arc<QuorumNodes>, owner: UnendedOwner) {
     }
 }
 
-/// Ends an owner that is kept every now and then, which also makes a connection.
+/// Ends one owner that is kept every now and then, which also makes a connection, until none is left.
 async fn retry(nodes: Weak<QuorumNodes>, node: usize) {
     loop {
         let pause = RETRY.mul_f64(0.8 + 0.4 * random::jitter());
@@ -166,7 +166,7 @@ async fn retry(nodes: Weak<QuorumNodes>, node: usize) {
         let Some(nodes) = nodes.upgrade() else {
             return;
         };
-        let Some(owner) = nodes.unended[node].take_first() else {
+        let Some((owner, _retry)) = nodes.unended[node].retry_first() else {
             return;
         };
         owner.settle(&nodes).await;
