@@ -135,8 +135,18 @@ pub(super) fn describe_login(error: &RedisError, password: Option<&str>) -> Wire
 
 fn is_final_for_a_login(error: &RedisError, description: &str) -> bool {
     let codes = ["WRONGPASS", "NOAUTH", "NOPERM", "NOPROTO", "DENIED"];
-    error.code().is_some_and(|code| codes.contains(&code)) || description == NO_RESP3
+    let words = error.detail().unwrap_or_default().to_ascii_lowercase();
+    error.code().is_some_and(|code| codes.contains(&code))
+        || FINAL_FOR_A_LOGIN.iter().any(|said| words.contains(said))
+        || description == NO_RESP3
 }
+
+/// What services say that have no code for a wrong password, and servers that lack an option of the login.
+const FINAL_FOR_A_LOGIN: [&str; 3] = [
+    "invalid password",
+    "invalid username-password",
+    "syntax error",
+];
 
 /// The error if the URL expects one server with all locks, and finds a node of a cluster.
 pub(super) const OF_A_CLUSTER: &str =

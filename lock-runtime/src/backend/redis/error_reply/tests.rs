@@ -70,6 +70,15 @@ fn login_that_cannot_be_checked_for_a_moment_is_made_again() {
         ("NOPROTO unsupported protocol version", true),
         ("DENIED Redis is running in protected mode", true),
         ("ERR unknown command 'HELLO'", true),
+        // Services, and servers older than the code WRONGPASS.
+        ("ERR invalid password", true),
+        ("ERR invalid username-password pair", true),
+        (
+            "ERR Invalid username-password pair or user is disabled.",
+            true,
+        ),
+        ("ERR syntax error", true),
+        ("ERR Syntax error in HELLO option 'AUTH'", true),
         ("ERR the authentication backend is not available", false),
         ("ERR try again later", false),
         ("LOADING Redis is loading the dataset in memory", false),
