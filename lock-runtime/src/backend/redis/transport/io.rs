@@ -273,12 +273,8 @@ impl Io {
             now.saturating_duration_since(command.sent_at) >= TAKEOVER_DELAY
         };
         let late = answered.iter().filter(|(command, _)| is_late(command));
-        let mut last = None;
         for runtime in late.filter_map(|(command, _)| command.runtime) {
-            // Answers that are read together are one takeover.
-            if last.replace(runtime) != Some(runtime) {
-                self.runtime_readers.note_takeover(runtime, now);
-            }
+            self.runtime_readers.note_takeover(runtime, now);
         }
     }
 

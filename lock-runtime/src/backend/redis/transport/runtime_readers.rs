@@ -84,13 +84,17 @@ impl RuntimeReaders {
     }
 
     /// Notes that the background has read answers in the place of a runtime's reader task. Suspends the task if that
-    /// happens often.
+    /// happens often. Answers that come in parts, or in turn with those of another runtime, are one takeover.
     pub(super) fn note_takeover(&mut self, runtime: Id, now: Instant) {
         let Some(entry) = self.entry(runtime) else {
             return;
         };
-        let [oldest, ..] = entry.takeovers;
-        if oldest.is_some_and(|oldest| now.saturating_duration_since(oldest) <= WINDOW) {
+        let [oldest, latest] = entry.takeovers;
+        let since = |noted: Instant| now.saturating_duration_since(noted);
+        if latest.is_some_and(|latest| since(latest) < TAKEOVER_DELAY) {
+            return;
+        }
+        if oldest.is_some_and(|oldest| since(oldest) <= WINDOW) {
             entry.takeovers = Default::default();
             entry.suspended_until = Some(now + SUSPENSION);
         } else {
@@ -229,6 +233,9 @@ mod tests {
         assert_eq!(suspensions(&[0, 500, 1_000]), [1_000]);
         assert_eq!(suspensions(&[0, 600, 1_200, 1_800]), NONE);
         assert_eq!(suspensions(&[0, 900, 1_100, 1_300]), [1_300]);
+        // Answers that come in parts, or in turn with those of another runtime, are one takeover.
+        assert_eq!(suspensions(&[0, 0, 0, 5, 10, 19]), NONE);
+        assert_eq!(suspensions(&[0, 10, 20, 30, 40]), [40]);
         // A task that stays blocked is suspended again.
         assert_eq!(suspensions(&[0, 20, 40, 1_060, 1_080, 1_100]), [40, 1_100]);
     }
