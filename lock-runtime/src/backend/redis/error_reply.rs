@@ -73,9 +73,31 @@ pub(super) fn is_of_a_lost_login(error: &RedisError) -> bool {
     error.code().is_some_and(|code| LOST_LOGIN.contains(&code))
 }
 
-/// Returns whether one of the scripts has given the error itself, so that the server has run it.
-pub(super) fn is_from_a_script_of_ours(error: &RedisError) -> bool {
-    error.code().is_some_and(|code| code.starts_with("LOCK"))
+/// The codes of refusals because of the server's memory or disk.
+const SERVER_IS_FULL: [&str; 2] = ["MISCONF", "OOM"];
+
+/// Returns whether the server has no room for a command that writes.
+pub(super) fn is_of_a_full_server(error: &RedisError) -> bool {
+    SERVER_IS_FULL.contains(&&*code_of(error))
+}
+
+/// Returns whether the error is known to say nothing about the commands that the user may run: the server is full, a
+/// record has another type, or a script of ours has given it.
+pub(super) fn leaves_rights_as_they_are(error: &RedisError) -> bool {
+    let code = code_of(error);
+    SERVER_IS_FULL.contains(&&*code) || code == "WRONGTYPE" || code.starts_with("LOCK")
+}
+
+/// Returns the code of an error, also of a command in a script.
+fn code_of(error: &RedisError) -> String {
+    let (code, detail) = (error.code(), error.detail());
+    let mut text = sanitize(&format!(
+        "{} {}",
+        code.unwrap_or_default(),
+        detail.unwrap_or_default()
+    ));
+    text.truncate(text.find(' ').unwrap_or(text.len()));
+    text
 }
 
 /// The error for an option that the server does not know.

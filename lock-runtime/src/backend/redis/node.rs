@@ -161,7 +161,7 @@ impl Node {
                     (None, _) if !by_source => by_source = true,
                     (None, _) => return Err(NodeError::Final(script_lost())),
                     (Some(refusal @ NodeError::Final(WireError::Refused(_))), None) => {
-                        if !error_reply::is_from_a_script_of_ours(&error) {
+                        if !error_reply::leaves_rights_as_they_are(&error) {
                             connection.trials.forget();
                         }
                         return Err(refusal);
@@ -172,8 +172,8 @@ impl Node {
         }
     }
 
-    /// Tries out whether the scripts work on the connection. Fails if they do not; what a moving slot or an answer that
-    /// is not known leaves open stays untried.
+    /// Tries out whether the scripts work on the connection. Fails if they do not; what a moving slot, a full server or
+    /// an answer that is not known leaves open stays untried.
     async fn try_out(
         &self,
         connection: &Connection,
@@ -204,6 +204,8 @@ impl Node {
                 Err(error) => match self.classify(connection, &error) {
                     // A proxy without a cache of scripts gets each one with its source.
                     None => have_worked &= place > 0,
+                    // The command may be one that needs no room.
+                    Some(_) if error_reply::is_of_a_full_server(&error) => have_worked = false,
                     Some(
                         refusal @ (NodeError::Final(WireError::Refused(_)) | NodeError::Gone(_)),
                     ) => {

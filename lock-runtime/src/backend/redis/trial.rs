@@ -31,7 +31,8 @@ pub(super) enum Trial {
     Redisson,
 }
 
-/// The trials that a connection has passed. The scripts' refusal later on takes them back: permissions can change.
+/// The trials that a connection has passed. A script's refusal later on takes them back, unless it is known to say nothing
+/// about permissions: they can change.
 #[derive(Debug, Default)]
 pub(super) struct Trials {
     passed: AtomicU8,
@@ -97,7 +98,7 @@ impl Trials {
         self.passed.fetch_or(trial.bits(), Ordering::Relaxed);
     }
 
-    /// Notes that the server has refused a script.
+    /// Notes that the server has refused a script, for want of a permission as far as is known.
     pub(super) fn forget(&self) {
         self.passed.store(0, Ordering::Relaxed);
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use harness::{LOCK, RedisServer, Says, ScriptedServer, server_and_connection};
+use harness::{LOCK, RedisServer, Says, ScriptedServer, bulk, is_awaited, server_and_connection};
 
 use super::*;
 
@@ -120,4 +120,56 @@ async fn connection_is_tried_out_once() {
     let names = monitor.names();
     assert_eq!(names.len(), 2, "{names:?}");
     assert_eq!(names[0], "SET");
+}
+
+/// The next owner confirms the grant with a command that needs no memory.
+#[tokio::test]
+async fn full_server_hands_a_lock_off_to_a_client_that_it_has_refused() {
+    let (server, mut admin) = server_and_connection();
+    let (holder, waiter) = (client(server.url()), client(server.url()));
+    let guard = soon(hold(&holder)).await;
+    cycle_of(&waiter, "another").await;
+    let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
+    is_awaited(&mut admin).await;
+    server.config_set("maxmemory", "1");
+    let error = waiter.lock("another").acquire().await.unwrap_err();
+    assert!(error.to_string().contains("OOM"), "{error}");
+    guard.release().await.unwrap();
+    served(waiting).await.release().await.unwrap();
+}
+
+/// So does a connection that a full server does not let try anything out.
+#[tokio::test]
+async fn full_server_confirms_a_grant_on_a_new_connection() {
+    let server = ScriptedServer::start(Says::Standalone, |_| {
+        |words: &[String]| match (&*words[0], words.last().map(String::as_str)) {
+            ("EVAL" | "EVALSHA", Some("exclusive")) => {
+                "-OOM command not allowed when used memory > 'maxmemory'.\r\n".to_owned()
+            }
+            ("EVALSHA", _) => bulk(" 1700000000000000"),
+            _ => "-ERR unknown command\r\n".to_owned(),
+        }
+    });
+    let client = client(format!("redis://127.0.0.1:{}", server.port()));
+    drop(client.lock(KEY).acquire().await.unwrap());
+}
+
+/// A record of another program says nothing about the user's rights.
+#[tokio::test]
+async fn refusal_of_one_key_costs_the_others_nothing() {
+    let (server, mut admin) = server_and_connection();
+    let client = client(server.url());
+    cycle(&client).await;
+    let _: i64 = ask(&mut admin, &["RPUSH", "lock:another", "x"]);
+    let error = client.lock("another").acquire().await.unwrap_err();
+    assert!(error.to_string().contains("WRONGTYPE"), "{error}");
+    let mut monitor = server.monitor();
+    cycle(&client).await;
+    let names = monitor.names();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+async fn cycle_of(client: &LockClient, key: &str) {
+    let guard = client.lock(key).acquire().await.unwrap();
+    guard.release().await.unwrap();
 }

@@ -89,6 +89,37 @@ fn login_that_cannot_be_checked_for_a_moment_is_made_again() {
     }
 }
 
+/// A code that nobody knows may be about rights.
+#[test]
+fn few_refusals_are_known_to_say_nothing_about_rights() {
+    for (line, leaves_rights) in [
+        (
+            "OOM command not allowed when used memory > 'maxmemory'.",
+            true,
+        ),
+        (
+            &wrapped("@user_script: 40: -OOM command not allowed."),
+            true,
+        ),
+        ("MISCONF Redis is unable to persist.", true),
+        ("WRONGTYPE the key holds a list", true),
+        ("LOCKQUEUEFULL too many waiters", true),
+        ("NOPERM No permissions to access a key", false),
+        (
+            "ERR The user executing the script can't run this command",
+            false,
+        ),
+        ("ERR unknown command 'EVALSHA'", false),
+        ("NOTHERE OOM", false),
+    ] {
+        assert_eq!(
+            leaves_rights_as_they_are(&error(line)),
+            leaves_rights,
+            "{line}"
+        );
+    }
+}
+
 #[test]
 fn text_becomes_a_part_of_a_sentence() {
     let WireError::Refused(text) = classified(
