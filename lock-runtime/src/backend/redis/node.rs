@@ -20,7 +20,7 @@ use super::redirect::Redirect;
 use super::scripts::Script;
 use super::shared_connection::{OnPush, SharedConnection};
 use super::shortcut::{self, Shortcut};
-use super::trial::Trial;
+use super::trial::{Trial, Ways};
 use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::{ConnectionId, OnStep, SendEvent};
@@ -187,23 +187,32 @@ impl Node {
         if connection.trials.have_passed(trial) {
             return Ok(Ok(()));
         }
-        let write = |output: &mut Vec<u8>| trial.write(output, names);
-        let sent = self
-            .connection
-            .send_all(connection, Trial::COMMANDS, &write, until);
-        let mut have_worked = true;
-        for (place, answer) in sent.await?.into_iter().enumerate() {
-            match answer.extract_error() {
-                Ok(Value::Int(1)) => {}
-                Ok(answer) => {
-                    have_worked = false;
-                    if answer != Value::Int(0) {
-                        connection.trials.postpone();
+        let mut ways = connection.trials.ways(trial);
+        loop {
+            let write = |output: &mut Vec<u8>| trial.write(ways, output, names);
+            let count = ways.by_source().len();
+            let sent = self.connection.send_all(connection, count, &write, until);
+            // Whether all answers are the script's own, and whether all of them say that it could try its commands out.
+            let (mut have_run, mut have_worked, mut is_lost) = (true, true, false);
+            for (&by_source, answer) in ways.by_source().iter().zip(sent.await?) {
+                let error = match answer.extract_error() {
+                    Ok(Value::Int(1)) => continue,
+                    Ok(Value::Int(0)) => {
+                        have_worked = false;
+                        continue;
                     }
-                }
-                Err(error) => match self.classify(connection, &error) {
+                    Ok(_) => {
+                        connection.trials.postpone();
+                        (have_run, have_worked) = (false, false);
+                        continue;
+                    }
+                    Err(error) => error,
+                };
+                have_run = false;
+                match self.classify(connection, &error) {
                     // A proxy without a cache of scripts gets each one with its source.
-                    None => have_worked &= place > 0,
+                    None if !by_source && ways == Ways::Both => {}
+                    None => (have_worked, is_lost) = (false, !by_source),
                     // The command may be one that needs no room.
                     Some(_) if error_reply::is_of_a_full_server(&error) => have_worked = false,
                     Some(
@@ -213,13 +222,20 @@ impl Node {
                     }
                     // A redirection is left to the command, which names a record that may be here.
                     Some(_) => have_worked = false,
-                },
+                }
             }
+            if is_lost {
+                ways = Ways::Both;
+                continue;
+            }
+            if have_run {
+                connection.trials.note_run(trial);
+            }
+            if have_worked {
+                connection.trials.note_passed(trial);
+            }
+            return Ok(Ok(()));
         }
-        if have_worked {
-            connection.trials.note_passed(trial);
-        }
-        Ok(Ok(()))
     }
 
     /// Like [`run`](Node::run), on a node that does not own the lock's slot yet. ASKING is sent together with the

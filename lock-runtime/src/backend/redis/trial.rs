@@ -36,12 +36,34 @@ pub(super) enum Trial {
 #[derive(Debug, Default)]
 pub(super) struct Trials {
     passed: AtomicU8,
+    /// The trials whose scripts have run to their end, by their source and by their digest.
+    run: AtomicU8,
     running: Mutex<()>,
     postponed: sync::Mutex<Option<Instant>>,
 }
 
 /// How long nothing is tried after an answer that no script gives: whatever gives it would only be asked more.
 const POSTPONED: Duration = Duration::from_secs(1);
+
+/// How the script of a trial is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ways {
+    /// With its source, and then by its digest, as the other scripts are called: a server may permit one and not the
+    /// other.
+    Both,
+    /// By its digest. The server has run it in both ways, but all its records existed.
+    Digest,
+}
+
+impl Ways {
+    /// Returns for each command whether it has the source.
+    pub(super) const fn by_source(self) -> &'static [bool] {
+        match self {
+            Ways::Both => &[true, false],
+            Ways::Digest => &[false],
+        }
+    }
+}
 
 impl Trial {
     /// Returns the trial for locks of this mode, in the crate's own record on one server or a cluster.
@@ -52,9 +74,8 @@ impl Trial {
         }
     }
 
-    /// Appends the script with its source, and then by its digest, as the other scripts are called: a server may permit
-    /// one and not the other.
-    pub(super) fn write(self, output: &mut Vec<u8>, names: &OneOrMore<RecordNames>) {
+    /// Appends the script in these ways.
+    pub(super) fn write(self, ways: Ways, output: &mut Vec<u8>, names: &OneOrMore<RecordNames>) {
         static NATIVE: LazyLock<Script> =
             LazyLock::new(|| Script::new(scripts::ALL, lua!("trial")));
         let (script, locks): (&Script, _) = match self {
@@ -63,13 +84,10 @@ impl Trial {
             Trial::Quorum => (&NATIVE, "quorum"),
             Trial::Redisson => (&redisson::SCRIPTS.trial, "redisson"),
         };
-        for by_source in [true, false] {
+        for &by_source in ways.by_source() {
             script.write(output, by_source, names, &[Argument::Text(locks)]);
         }
     }
-
-    /// The number of commands that [`write`](Trial::write) appends.
-    pub(super) const COMMANDS: usize = 2;
 
     const fn bit(self) -> u8 {
         match self {
@@ -98,9 +116,24 @@ impl Trials {
         self.passed.fetch_or(trial.bits(), Ordering::Relaxed);
     }
 
+    /// Returns how the script of a trial must be sent.
+    pub(super) fn ways(&self, trial: Trial) -> Ways {
+        if self.run.load(Ordering::Relaxed) & trial.bit() == 0 {
+            Ways::Both
+        } else {
+            Ways::Digest
+        }
+    }
+
+    /// Notes that the script of a trial has run in all ways, whether or not it could try anything out.
+    pub(super) fn note_run(&self, trial: Trial) {
+        self.run.fetch_or(trial.bit(), Ordering::Relaxed);
+    }
+
     /// Notes that the server has refused a script, for want of a permission as far as is known.
     pub(super) fn forget(&self) {
         self.passed.store(0, Ordering::Relaxed);
+        self.run.store(0, Ordering::Relaxed);
     }
 
     /// Notes an answer that no script gives.
@@ -133,5 +166,15 @@ mod tests {
         assert!(!trials.have_passed(Trial::Exclusive));
         trials.note_passed(Trial::Shares);
         assert!(trials.have_passed(Trial::Exclusive) && trials.have_passed(Trial::Shares));
+    }
+
+    #[test]
+    fn script_that_has_run_is_sent_without_its_source_until_one_is_refused() {
+        let trials = Trials::default();
+        trials.note_run(Trial::Redisson);
+        assert_eq!(trials.ways(Trial::Redisson), Ways::Digest);
+        assert_eq!(trials.ways(Trial::Exclusive), Ways::Both);
+        trials.forget();
+        assert_eq!(trials.ways(Trial::Redisson), Ways::Both);
     }
 }

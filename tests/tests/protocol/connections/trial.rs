@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use harness::{LOCK, RedisServer, Says, ScriptedServer, bulk, is_awaited, server_and_connection};
+use lock_runtime::LockRecord;
 
 use super::*;
 
@@ -167,6 +168,39 @@ async fn refusal_of_one_key_costs_the_others_nothing() {
     cycle(&client).await;
     let names = monitor.names();
     assert_eq!(names.len(), 2, "{names:?}");
+}
+
+/// Redisson's lock is one record, so nothing can be tried out while it is taken.
+#[tokio::test]
+async fn lock_that_stays_taken_gets_the_source_of_its_trial_once() {
+    let (server, mut admin) = server_and_connection();
+    let builder = harness::patient(server.url()).record(LockRecord::Redisson);
+    let client = builder.build().unwrap();
+    let _: i64 = ask(&mut admin, &["HSET", LOCK, "another", "1"]);
+    let busy = async || {
+        client
+            .lock(KEY)
+            .wait(ms(0))
+            .acquire()
+            .await
+            .unwrap_err()
+            .kind()
+    };
+    assert_eq!(busy().await, LockErrorKind::Busy);
+    let mut monitor = server.monitor();
+    assert_eq!(busy().await, LockErrorKind::Busy);
+    // The trial and the attempt, both by their digests.
+    assert_eq!(monitor.names(), ["EVALSHA"; 2]);
+
+    // A server that has lost the script gets it again, before the lock is taken.
+    let _: String = ask(&mut admin, &["SCRIPT", "FLUSH"]);
+    let _: i64 = ask(&mut admin, &["DEL", LOCK]);
+    monitor.take();
+    let guard = client.lock(KEY).acquire().await.unwrap();
+    let sources = monitor.names();
+    let sources = sources.iter().filter(|name| *name == "EVAL").count();
+    assert_eq!(sources, 2, "of the trial and of the attempt");
+    guard.release().await.unwrap();
 }
 
 async fn cycle_of(client: &LockClient, key: &str) {
