@@ -42,7 +42,7 @@ pub(crate) fn names_only_existing_tests() {
             Some((file, name))
         })
         .collect();
-    assert_eq!(named.len(), 34, "{named:?}");
+    assert_eq!(named.len(), 35, "{named:?}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (file, name) in named {
         // In this package, in one of its own, or next to the code.
