@@ -104,6 +104,9 @@ const NO_MESSAGES: &[&str] = &[
     "ERR …",
     // Texts that a server's text is compared with.
     ", with args beginning with",
+    "invalid password",
+    "invalid username-password",
+    "syntax error",
     "access a non local key",
     "cluster is down",
     "WAIT cannot be used with replica",
