@@ -427,23 +427,16 @@ async fn audit_names_the_user_of_the_connection() {
     let path = folder.path().join("credentials");
     fs::write(&path, "green\ns3cret\n").unwrap();
     let issuer = Issuer::of(Credentials::new("blue", "n3xt"));
-    let of_file = client_of(
-        LockClient::builder()
-            .url(server.url())
-            .credentials_file(&path),
-    );
+    let of_file = client_of(patient(server.url()).credentials_file(&path));
     let of_url = server.url().replace("://", "://green:s3cret@");
     for (operator, user) in [
         (of_file, "green"),
         (issuer.client(server.url()), "blue"),
-        (client_of(LockClient::builder().url(of_url)), "green"),
+        (client_of(patient(of_url)), "green"),
         // Nobody is named: the server knows who it is.
-        (
-            client_of(LockClient::builder().url(server.url())),
-            "default",
-        ),
+        (client_of(patient(server.url())), "default"),
     ] {
-        let holder = client_of(LockClient::builder().url(server.url()));
+        let holder = client_of(patient(server.url()));
         let guard = soon(hold(&holder)).await;
         harness::revoke(&operator, KEY, harness::token_of(&guard).await).await;
         let entries = harness::all_entries(operator.audit()).await;

@@ -176,7 +176,7 @@ async fn service_in_redissons_record_that_lacks_a_right_takes_no_lock_and_leaves
     let rights = REDISSON_RIGHTS.iter().copied();
     let needed: Vec<_> = rights.filter(|right| !helpful.contains(right)).collect();
     lacks_each(&server, &needed, async |url, lacking| {
-        let builder = LockClient::builder().url(url).record(LockRecord::Redisson);
+        let builder = patient(url).record(LockRecord::Redisson);
         let error = builder.build().unwrap().lock(KEY).acquire().await;
         let error = error.expect_err(lacking);
         assert_eq!(error.kind(), LockErrorKind::Rejected, "{lacking}: {error}");
