@@ -67,8 +67,9 @@ async fn ping_after_a_failover_asks_the_new_primary() {
 #[tokio::test]
 async fn client_connects_to_the_nodes_that_it_needs() {
     let cluster = RedisCluster::start();
-    // The client is patient, since it would query another node if one seemed silent.
-    let client = patient(cluster.url()).build().unwrap();
+    // A quarter of its time for a node is longer than any stall: it would query another node, and keep that connection.
+    let client = patient(cluster.url()).command_timeout(4 * LONG);
+    let client = client.build().unwrap();
     let owner = cluster.first_owner(LOCK);
     hold(&client).await.release().await.unwrap();
     for node in 0..6 {
