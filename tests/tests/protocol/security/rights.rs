@@ -80,7 +80,7 @@ fn rights_of_other_topologies_are_named() {
 #[test]
 fn readme_is_short_and_leads_to_the_guide() {
     assert!(
-        README.len() <= 8_500,
+        README.len() <= 8_000,
         "the README has {} bytes",
         README.len()
     );
