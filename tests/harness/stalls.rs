@@ -11,9 +11,7 @@ use crate::wait::block;
 /// For upper bounds, which measure the machine otherwise. Lower bounds compare the time that has
 /// passed. It cannot leave out the stalls of other processes: a bound needs room for these.
 pub fn ran_since(since: Instant) -> Duration {
-    // In this order, so that a stall between the two does not count as time that the process ran.
-    let passed = since.elapsed();
-    passed.saturating_sub(METER.stalled_since(since))
+    METER.ran_since(since)
 }
 
 /// Watches this process from now on. What starts a server or makes a client calls it, so that a test
@@ -78,16 +76,18 @@ impl Meter {
         readings.woke = now;
     }
 
-    fn stalled_since(&self, since: Instant) -> Duration {
+    fn ran_since(&self, since: Instant) -> Duration {
         let readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // One time for both, so that a stall counts in both or in neither.
         let now = Instant::now();
         // A stall that has just ended: the thread may not have run yet.
         let last = (now, readings.stall(now));
         let stalls = readings.stalls.iter().rev().chain([&last]);
-        stalls
+        let stalled = stalls
             .filter(|(ended, _)| *ended > since)
             // A stall may have begun before.
-            .map(|(ended, stall)| (*stall).min(*ended - since))
-            .sum()
+            .map(|(ended, stall)| (*stall).min(*ended - since));
+        now.saturating_duration_since(since)
+            .saturating_sub(stalled.sum())
     }
 }
