@@ -38,7 +38,7 @@ impl AuditAction {
     }
 }
 
-/// Writes the word in the audit, [escaped](escape).
+/// Writes the word in the audit, escaped.
 impl fmt::Display for AuditAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         escape(self.as_str()).fmt(f)

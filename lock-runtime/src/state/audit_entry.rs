@@ -14,7 +14,7 @@ use crate::key::LockKey;
 
 /// An entry of the audit: what an operator intended to do to a lock, or the outcome.
 ///
-/// Other programs may also write the audit, so its texts may contain any character. [`escape`] them wherever they are
+/// Other programs may also write the audit, so its texts may contain any character. Escape them wherever they are
 /// shown. `Display` writes a line, escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

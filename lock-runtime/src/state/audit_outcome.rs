@@ -73,7 +73,7 @@ impl AuditOutcome {
 }
 
 /// Writes the outcome in words, such as `handed off to a waiter`, and the error of an action that failed,
-/// [escaped](escape).
+/// escaped.
 impl fmt::Display for AuditOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

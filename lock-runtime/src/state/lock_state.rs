@@ -125,8 +125,7 @@ pub struct Holder {
     /// [listing](crate::inspect::ListedLock), which shows one holder for all of them, it is `shared: ` and the label of the
     /// first, which may have left.
     ///
-    /// Other clients write it, so it may contain any character: [`escape`](crate::inspect::escape) it wherever it is
-    /// shown.
+    /// Other clients write it, so it may contain any character: escape it wherever it is shown.
     pub label: String,
     /// The fencing token of the grant. A holder that took the lease over inside its client has one of the 15 tokens
     /// above it. `None` if the holder has not asked for one, and for another program's record. On a quorum, this is the

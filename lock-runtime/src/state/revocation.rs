@@ -123,7 +123,7 @@ pub struct Receipt {
     /// The id of the operation, as in the audit and in the former holder's event.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::json::text"))]
     pub operation: Uuid,
-    /// The label of the former holder. [`escape`](crate::inspect::escape) it, like all labels.
+    /// The label of the former holder. Escape it, like all labels.
     #[cfg_attr(feature = "serde", serde(rename = "former_holder"))]
     pub label: String,
     /// Whether a waiter has the lock now. Otherwise it is free.
