@@ -35,7 +35,7 @@ pub(crate) fn end(remote: &Arc<Remote>, mut owner: RegisteredOwner) -> oneshot::
         let command = ending.command(|| SETTLING.now());
         let then = send(&remote, &mut owner, &mut ending, command).await;
         drop(first);
-        settle(&remote, owner, ending, then, counted).await;
+        settle(&remote, owner, ending, then, Some(counted)).await;
     });
     done
 }
@@ -51,16 +51,15 @@ pub(crate) fn end_again(remote: &Arc<Remote>, owner_id: OwnerId, mode: Mode, loc
     drop(end(remote, owner));
 }
 
-/// Continues an end whose first command failed, or was not enough. Drops `counted` as soon as a shutdown need no longer
-/// wait.
+/// Continues an end whose first command failed, or was not enough. Drops `counted`, for which a shutdown waits, as soon as
+/// it need no longer wait.
 pub(crate) async fn settle(
     remote: &Arc<Remote>,
     mut owner: RegisteredOwner,
     mut ending: Ending,
     mut then: Then,
-    counted: Counted,
+    mut counted: Option<Counted>,
 ) {
-    let mut counted = Some(counted);
     loop {
         counted = counted.filter(|_| ending.is_awaited());
         let command = match then {
@@ -112,19 +111,25 @@ fn retry(remote: Weak<Remote>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     })
 }
 
-/// Ends all owners that are kept, since there is another connection.
+/// Ends all owners that are kept, since there is another connection: one after the other, since callers need it, too.
 pub(crate) fn connected(remote: &Arc<Remote>) {
-    for (owner, ending) in remote.unended.take() {
-        let ender = remote.clone();
-        remote.spawn(async move { end_kept(&ender, owner, ending).await });
+    let owners = remote.unended.take();
+    if owners.is_empty() {
+        return;
     }
+    let ender = remote.clone();
+    remote.spawn(async move {
+        for (owner, ending) in owners {
+            end_kept(&ender, owner, ending).await;
+        }
+    });
 }
 
+/// Ends an owner that was kept. No shutdown waits for it.
 async fn end_kept(remote: &Arc<Remote>, mut owner: RegisteredOwner, mut ending: Ending) {
-    let counted = remote.unsettled.one();
     let command = ending.command(|| SETTLING.now());
     let then = send(remote, &mut owner, &mut ending, command).await;
-    settle(remote, owner, ending, then, counted).await;
+    settle(remote, owner, ending, then, None).await;
 }
 
 /// Sends one command of an end, and notes its outcome.

@@ -246,7 +246,7 @@ impl Release {
         let (settling, ending, owner) = (self.remote.clone(), self.ending, entry.owner);
         // In a separate task, since this one may run on a runtime without timers.
         self.remote.spawn(async move {
-            reaper::settle(&settling, owner, ending, then, counted).await;
+            reaper::settle(&settling, owner, ending, then, Some(counted)).await;
         });
     }
 }

@@ -17,6 +17,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::SendEvent;
 use crate::backend::wire::reply::EndReply;
 use crate::background::clock::SETTLING;
+use crate::background::in_flight::Counted;
 use crate::background::random;
 use crate::lease::Mode;
 use crate::lease::record::Grant;
@@ -143,11 +144,19 @@ pub(super) struct UnendedOwner {
 /// How often an owner that is kept is ended, in case that nothing else needs a connection.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// Ends all owners that are kept for a node, since there is another connection.
+/// Ends all owners that are kept for a node, since there is another connection: one after the other, since callers need
+/// it, too.
 pub(super) fn connected(nodes: &Arc<QuorumNodes>, node: usize) {
-    for owner in nodes.unended[node].take() {
-        nodes.background.spawn(owner.settle(nodes));
+    let owners = nodes.unended[node].take();
+    if owners.is_empty() {
+        return;
     }
+    let ender = nodes.clone();
+    nodes.background.spawn(async move {
+        for owner in owners {
+            owner.settle(&ender).await;
+        }
+    });
 }
 
 /// Keeps an owner until there is another connection to its node.
@@ -174,20 +183,23 @@ async fn retry(nodes: Weak<QuorumNodes>, node: usize) {
 }
 
 impl UnendedOwner {
+    /// Ends it. No shutdown waits for that.
     fn settle(self, nodes: &Arc<QuorumNodes>) -> NodeTask {
         let UnendedOwner {
             candidate,
             end,
             ending,
         } = self;
-        settle_from(nodes.clone(), candidate, end, ending)
+        settle_from(nodes.clone(), candidate, end, ending, None)
     }
 }
 
 /// Ends an owner on one node, repeatedly if necessary.
 fn settle(nodes: Arc<QuorumNodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTask {
     let ending = Ending::of_node(end.held.is_none());
-    settle_from(nodes, candidate, end, ending)
+    // Counted here, not in the task, since a shutdown may check the count before the task runs.
+    let counted = nodes.unsettled.one();
+    settle_from(nodes, candidate, end, ending, Some(counted))
 }
 
 fn settle_from(
@@ -195,9 +207,8 @@ fn settle_from(
     candidate: Arc<Candidate>,
     end: NodeEnd,
     mut ending: Ending,
+    mut counted: Option<Counted>,
 ) -> NodeTask {
-    // Counted here, not in the task, since a shutdown may check the count before the task runs.
-    let mut counted = Some(nodes.unsettled.one());
     Box::pin(async move {
         let mut command = ending.command(|| SETTLING.now());
         loop {
