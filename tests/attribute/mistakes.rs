@@ -227,40 +227,25 @@ fn without_gutters(text: &str) -> Vec<String> {
 /// The component `rust-src` makes the compiler quote the standard library, which widens the margin of the whole message.
 #[test]
 fn installed_library_sources_make_no_difference() {
-    let without = "\
-error[E0308]: mismatched types
- --> ui/type_errors.rs:6:19
-  |
-6 |         return Ok(\"zero\");
-  |                -- ^^^^^^ expected `u64`, found `&str`
-  |                |
-  |                arguments to this enum variant are incorrect
-note: tuple variant defined here
- --> /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/src/result.rs:561:5
-
-error: aborting due to 1 previous error
-
-For more information about this error, try `rustc --explain E0308`.
-";
-    let with = "\
-error[E0308]: mismatched types
-   --> ui/type_errors.rs:6:19
-    |
-  6 |         return Ok(\"zero\");
-    |                -- ^^^^^^ expected `u64`, found `&str`
-    |                |
-    |                arguments to this enum variant are incorrect
-note: tuple variant defined here
-   --> /home/ann/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/result.rs:561:5
-    |
-561 |     Ok(#[stable(feature = \"rust1\", since = \"1.0.0\")] T),
-    |     ^^
-
-error: aborting due to 1 previous error
-
-For more information about this error, try `rustc --explain E0308`.
-";
-    let lines = without_gutters(&of_the_file(without));
-    assert_eq!(lines, without_gutters(&of_the_file(with)));
-    assert_eq!(lines.len(), 8, "{lines:#?}");
+    let message = |margin: &str, library: &str| {
+        let lines = [
+            "error[E0308]: mismatched types",
+            &format!("{margin}--> ui/type_errors.rs:6:19"),
+            &format!("{margin} |"),
+            &format!("{}6 |         return Ok(\"zero\");", &margin[1..]),
+            &format!("{margin} |                -- ^^^^^^ expected `u64`, found `&str`"),
+            "note: tuple variant defined here",
+            &format!("{margin}--> {library}"),
+            "",
+            "error: aborting due to 1 previous error",
+        ];
+        without_gutters(&of_the_file(&lines.join("\n")))
+    };
+    let without = message(" ", "/rustc/59807616e1fa/library/core/src/result.rs:561:5");
+    let with = message(
+        "   ",
+        "/home/ann/lib/rustlib/src/rust/library/core/src/result.rs:561:5\n    |\n561 |     Ok(T),\n    |     ^^",
+    );
+    assert_eq!(without, with);
+    assert_eq!(with.len(), 6, "{with:#?}");
 }
