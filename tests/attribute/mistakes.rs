@@ -107,12 +107,14 @@ impl Compiler {
         found.sort();
         let probe = self.output.path().join("probe.rs");
         // An older build may lack the features that the files use.
-        let used = match name {
-            "lock_runtime" => "use lock_runtime::{KeyPart, LockClient, distributed_lock};",
-            "tokio" => "use tokio::{main, task::JoinHandle, test};",
-            _ => "use tracing::{Instrument, info_span};",
+        let program = match name {
+            "lock_runtime" => {
+                "use lock_runtime::{KeyPart, LockClient, distributed_lock}; fn main() {}"
+            }
+            "tokio" => "use tokio::{task::JoinHandle, test}; #[tokio::main] async fn main() {}",
+            _ => "use tracing::{Instrument, info_span}; fn main() {}",
         };
-        fs::write(&probe, format!("#![allow(unused)] {used} fn main() {{}}")).expect("a probe");
+        fs::write(&probe, format!("#![allow(unused)] {program}")).expect("a probe");
         let mut newest_first = found.into_iter().rev().map(|(_, file)| file);
         let readable = newest_first.find(|file| {
             let mut probed = self.command(&probe);
