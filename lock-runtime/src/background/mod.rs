@@ -25,7 +25,7 @@ use once_cell::sync::OnceCell;
 use tokio::runtime::{Handle, Id};
 use tokio::task::JoinHandle;
 
-use crate::background::fork::is_forked_from;
+use crate::background::fork::Origin;
 use crate::background::timers::Timers;
 use crate::error::{LockError, LockErrorKind};
 
@@ -37,7 +37,7 @@ pub(crate) struct Background(&'static Inner);
 struct Inner {
     handle: Handle,
     timers: Arc<Timers>,
-    process: u32,
+    origin: Origin,
 }
 
 /// A forked child inherits its parent's.
@@ -72,7 +72,7 @@ impl Background {
 
     /// Fails in a forked child, since the thread does not run there.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
-        if is_forked_from(self.0.process) {
+        if self.0.origin.is_forked() {
             return Err(LockError::new(LockErrorKind::Shutdown).with_detail(
                 "this process was forked after its parent had made a client; fork first, then connect",
             ));
@@ -80,9 +80,9 @@ impl Background {
         Ok(())
     }
 
-    /// Returns the id of the thread's process.
-    pub(crate) fn process(&self) -> u32 {
-        self.0.process
+    /// Returns the thread's process.
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.0.origin
     }
 
     /// Runs `task` on the thread. In a forked child the task is dropped, since no thread would run it.
@@ -136,7 +136,7 @@ fn start() -> std::io::Result<Inner> {
     Ok(Inner {
         handle,
         timers,
-        process: std::process::id(),
+        origin: Origin::here(),
     })
 }
 

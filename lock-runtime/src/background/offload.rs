@@ -16,10 +16,10 @@ use std::task::{Context, Poll, Wake, Waker};
 use tokio::task::coop::unconstrained;
 
 use self::watched_tasks::{WATCHED_TASKS, WatchId, Watched};
+use crate::background::Background;
 use crate::background::panics::catch_panics;
 use crate::background::panics::wake_all;
 use crate::background::sync::Mutex;
-use crate::background::{Background, fork};
 
 /// Boxed on creation: it may take kilobytes, and only the box moves to the caller or the background.
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -286,7 +286,7 @@ impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
         let Some(to) = self.to.take() else { return };
         // In a forked child, another thread of the parent may have held the mutex during the fork.
-        let Some(mut state) = to.state.lock_unless_forked(to.background.process()) else {
+        let Some(mut state) = to.state.lock_unless_forked(to.background.origin()) else {
             return;
         };
         state.answer = AnswerState::Over;
@@ -299,20 +299,16 @@ impl<T> Drop for Reply<T> {
 /// A caller that polls a task while it waits for its answer. Dropped, it leaves the task to the background.
 pub(crate) struct InlineRunner<T: Send + 'static> {
     offloaded: Arc<Offloaded<T>>,
-    /// Whether the process id was compared since the last poll of the caller's task.
-    is_compared: bool,
     is_answered: bool,
 }
 
 impl<T: Send + 'static> InlineRunner<T> {
-    /// Creates a caller without a task. It has just [compared the process id](Background::check_process), and waits
-    /// next.
+    /// Creates a caller without a task.
     pub(crate) fn new(background: &Background) -> (InlineRunner<T>, Reply<T>) {
         let offloaded = Offloaded::new(background);
         let to = Some(offloaded.clone());
         let runner = InlineRunner {
             offloaded,
-            is_compared: true,
             is_answered: false,
         };
         (runner, Reply { to })
@@ -335,16 +331,9 @@ impl<T: Send + 'static> InlineRunner<T> {
     pub(crate) fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let InlineRunner {
             offloaded,
-            is_compared,
             is_answered,
         } = self;
-        let answer = poll_fn(|cx| {
-            if mem::take(is_compared) {
-                fork::after_comparison(|| offloaded.poll_for_answer(cx))
-            } else {
-                offloaded.poll_for_answer(cx)
-            }
-        });
+        let answer = poll_fn(|cx| offloaded.poll_for_answer(cx));
         let polled = pin!(unconstrained(answer)).poll(cx);
         *is_answered |= polled.is_ready();
         polled

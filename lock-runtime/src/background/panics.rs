@@ -6,11 +6,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
-use crate::background::fork;
-
 /// Calls code that may panic. Returns `None` if it did, after the panic hook has printed the message.
 pub(crate) fn catch_panics<T>(call: impl FnOnce() -> T) -> Option<T> {
-    fork::forget_comparison();
     catch_unwind(AssertUnwindSafe(call)).ok()
 }
 

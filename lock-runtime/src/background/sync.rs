@@ -2,7 +2,7 @@
 
 use std::sync::{self, MutexGuard, PoisonError, TryLockError};
 
-use crate::background::fork::is_forked_from;
+use crate::background::fork::Origin;
 
 /// A mutex that ignores poisoning.
 ///
@@ -29,15 +29,14 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Locks a mutex that was created in `process`. Returns `None` in a forked child that finds it locked.
+    /// Locks a mutex that was created in the process `origin`. Returns `None` in a forked child that finds it locked.
     ///
-    /// The thread that locked it may not exist in the child, and then the mutex stays locked for ever. The process id is
-    /// only compared if the mutex is locked, since that costs a system call.
-    pub(crate) fn lock_unless_forked(&self, process: u32) -> Option<MutexGuard<'_, T>> {
+    /// The thread that locked it may not exist in the child, and then the mutex stays locked for ever.
+    pub(crate) fn lock_unless_forked(&self, origin: &Origin) -> Option<MutexGuard<'_, T>> {
         if let Some(guard) = self.try_lock() {
             return Some(guard);
         }
-        (!is_forked_from(process)).then(|| self.lock())
+        (!origin.is_forked()).then(|| self.lock())
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut T {
@@ -62,8 +61,12 @@ mod tests {
         assert!(panicked.is_err());
         assert_eq!(*mutex.lock(), 2);
         assert_eq!(*mutex.try_lock().expect("it is free"), 2);
-        let process = std::process::id();
-        assert_eq!(*mutex.lock_unless_forked(process).expect("it is free"), 2);
+        assert_eq!(
+            *mutex
+                .lock_unless_forked(&Origin::here())
+                .expect("it is free"),
+            2
+        );
         assert_eq!(*mutex.get_mut(), 2);
     }
 
@@ -74,16 +77,13 @@ mod tests {
         assert!(mutex.try_lock().is_none());
     }
 
+    /// `tests/fork` shows that a child does not wait.
     #[test]
-    fn locked_mutex_is_waited_for_only_where_it_was_made() {
-        let mutex = Mutex::new(1);
-        let here = std::process::id();
-        let elsewhere = here ^ 1;
-        assert!(mutex.lock_unless_forked(elsewhere).is_some());
+    fn locked_mutex_is_waited_for_where_it_was_made() {
+        let (mutex, here) = (Mutex::new(1), Origin::here());
         let locked = mutex.lock();
-        assert!(mutex.lock_unless_forked(elsewhere).is_none());
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| *mutex.lock_unless_forked(here).expect("it waits"));
+            let waiting = scope.spawn(|| *mutex.lock_unless_forked(&here).expect("it waits"));
             drop(locked);
             assert_eq!(waiting.join().unwrap(), 1);
         });

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::coop::{Unconstrained, unconstrained};
 
+use crate::background::fork::Origin;
 use crate::background::panics::wake_all;
 use crate::background::sync::Mutex;
 
@@ -31,7 +32,7 @@ pub(crate) struct Timers {
     heap: Mutex<TimerHeap>,
     earlier: Notify,
     zero: Instant,
-    process: u32,
+    origin: Origin,
 }
 
 /// A number of ticks since the zero of the timers.
@@ -73,7 +74,7 @@ impl Timers {
             heap: Mutex::default(),
             earlier: Notify::new(),
             zero: Instant::now(),
-            process: std::process::id(),
+            origin: Origin::here(),
         }
     }
 
@@ -174,7 +175,7 @@ impl Timers {
 
     /// Removes a timer.
     fn unset(&self, place: Place) {
-        let Some(mut heap) = self.heap.lock_unless_forked(self.process) else {
+        let Some(mut heap) = self.heap.lock_unless_forked(&self.origin) else {
             return;
         };
         let waker = heap.unset(place);

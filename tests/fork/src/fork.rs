@@ -28,6 +28,17 @@ pub(crate) fn fork() -> io::Result<Forked> {
     }
 }
 
+/// Puts the next children into a namespace of processes of their own, the first as process 1.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "there is no safe `unshare`")]
+pub(crate) fn open_namespace() -> io::Result<()> {
+    // SAFETY: it takes a number, and changes nothing of this process.
+    match unsafe { libc::unshare(libc::CLONE_NEWPID) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Waits until `child` has ended, and returns whether it exited with success.
 #[expect(
     unsafe_code,

@@ -1,16 +1,17 @@
 //! `lock-fork URL`: acquires a lock, forks, and prints what parent and child can still do.
 //! `lock-fork URL runtime`: forks inside a runtime that drives the connection, with a command in
-//! flight. `lock-fork URL retained`: forks while a lease is retained.
+//! flight. `lock-fork URL retained`: forks while a lease is retained. `lock-fork URL namespace`, as process 1 of a
+//! namespace: forks a child that is process 1 of another one.
 //!
 //! Each line is `child WHAT: OUTCOME` or `parent WHAT: OUTCOME`.
 
 mod fork;
 
-use std::env;
 use std::fmt::Debug;
 use std::future::{Future, poll_fn};
 use std::task::Poll;
 use std::time::{Duration, Instant};
+use std::{env, process};
 
 use fork::Forked;
 use lock_runtime::{LockClient, LockClientBuilder, LockError, LockGuard};
@@ -19,9 +20,11 @@ fn main() {
     let mut args = env::args().skip(1);
     let url = args
         .next()
-        .expect("usage: lock-fork URL [runtime|retained]");
-    match args.next().as_deref() {
-        None => {}
+        .expect("usage: lock-fork URL [runtime|retained|namespace]");
+    let way = args.next();
+    let into_namespace = way.as_deref() == Some("namespace");
+    match way.as_deref() {
+        None | Some("namespace") => {}
         Some("retained") => return while_retained(&url),
         Some(_) => return runtime().block_on(inside_a_runtime(&url)),
     }
@@ -29,8 +32,18 @@ fn main() {
     let client = client.expect("the URL is well formed");
     let ours = client.lock("order:42").ttl(Duration::from_secs(3));
     let guard = ours.acquire_blocking().expect("the lock is free");
+    let expected = into_namespace.then(|| {
+        #[cfg(target_os = "linux")]
+        fork::open_namespace().expect("this is root of a namespace");
+        1
+    });
+    let numbered = || assert!(expected.is_none_or(|expected| expected == process::id()));
+    numbered();
     match fork::fork().expect("there is memory for a child") {
-        Forked::Child => child(&client, guard, &url),
+        Forked::Child => {
+            numbered();
+            child(&client, guard, &url);
+        }
         Forked::Parent { child } => parent(guard, child),
     }
 }

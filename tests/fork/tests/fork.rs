@@ -3,13 +3,44 @@
 
 use std::collections::BTreeSet;
 
-use harness::{KEY, LOCK, PATIENCE, RedisServer, Worker, ask};
+use harness::{KEY, LOCK, Monitor, PATIENCE, RedisServer, Worker, ask};
 
 #[test]
 fn a_forked_child_gets_errors_and_its_parents_lock_is_untouched() {
     let server = RedisServer::start();
     let mut monitor = server.monitor();
-    let mut parent = Worker::spawn(env!("CARGO_BIN_EXE_lock-fork"), &[&server.url()]);
+    let parent = Worker::spawn(env!("CARGO_BIN_EXE_lock-fork"), &[&server.url()]);
+    gets_errors(&server, parent, &mut monitor);
+}
+
+/// Their process ids are equal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_child_that_is_process_1_like_its_parent_gets_errors() {
+    let namespace = [
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--kill-child",
+    ];
+    let tried = std::process::Command::new("unshare")
+        .args(namespace)
+        .arg("true")
+        .output();
+    if !tried.as_ref().is_ok_and(|tried| tried.status.success()) {
+        println!("namespaces: not tested, since `unshare` may not make any: {tried:?}");
+        return;
+    }
+    let server = RedisServer::start();
+    let mut monitor = server.monitor();
+    let url = server.url();
+    let program = [env!("CARGO_BIN_EXE_lock-fork"), &url, "namespace"];
+    let parent = Worker::spawn("unshare", &[&namespace[..], &program].concat());
+    gets_errors(&server, parent, &mut monitor);
+}
+
+fn gets_errors(server: &RedisServer, mut parent: Worker, monitor: &mut Monitor) {
     let line = || parent.line(PATIENCE).expect("it does not hang");
     for refused in [
         "takes a lock",

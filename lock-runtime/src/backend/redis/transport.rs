@@ -280,7 +280,7 @@ impl Transport {
 
     /// Like [`lock`](Transport::lock), for callers that may run in a forked child.
     fn lock_unless_forked(&self) -> Option<MutexGuard<'_, Io>> {
-        self.io.lock_unless_forked(self.background.process())
+        self.io.lock_unless_forked(self.background.origin())
     }
 }
 

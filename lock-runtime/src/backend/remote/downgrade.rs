@@ -14,6 +14,7 @@ use crate::backend::remote::{promotion, reaper};
 use crate::backend::undelivered::{Outcome, Undelivered};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
+use crate::background::fork::Origin;
 use crate::background::moment::Moment;
 use crate::background::random;
 use crate::background::sync::Mutex;
@@ -155,14 +156,14 @@ async fn attempt(
 /// shutdown must end them.
 #[derive(Debug)]
 pub(crate) struct Downgrading {
-    process: u32,
+    origin: Origin,
     leases: Mutex<Vec<Arc<Lease>>>,
 }
 
 impl Default for Downgrading {
     fn default() -> Downgrading {
         Downgrading {
-            process: std::process::id(),
+            origin: Origin::here(),
             leases: Mutex::default(),
         }
     }
@@ -194,7 +195,7 @@ pub(crate) struct Downgrade {
 impl Drop for Downgrade {
     fn drop(&mut self) {
         // In a forked child, another thread of the parent may have held the mutex during the fork.
-        if let Some(mut leases) = self.all.leases.lock_unless_forked(self.all.process) {
+        if let Some(mut leases) = self.all.leases.lock_unless_forked(&self.all.origin) {
             leases.retain(|other| !Arc::ptr_eq(other, &self.lease));
         }
     }

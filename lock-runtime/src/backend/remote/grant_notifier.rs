@@ -21,6 +21,7 @@ use foldhash::HashMap;
 use crate::backend::remote::client_ids::ClientIds;
 use crate::backend::wire::NodeId;
 use crate::backend::wire::outstanding::ConnectionId;
+use crate::background::fork::Origin;
 use crate::background::random;
 use crate::background::sync::Mutex;
 use crate::error::LockError;
@@ -40,7 +41,7 @@ const MAX_REMEMBERED: usize = 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct GrantNotifier {
     owners: Arc<Mutex<Owners>>,
-    process: u32,
+    origin: Origin,
 }
 
 #[derive(Debug, Default)]
@@ -83,7 +84,7 @@ impl Default for GrantNotifier {
     fn default() -> GrantNotifier {
         GrantNotifier {
             owners: Arc::default(),
-            process: std::process::id(),
+            origin: Origin::here(),
         }
     }
 }
@@ -107,7 +108,7 @@ impl GrantNotifier {
 
     /// Removes an owner that has ended. If it may yet be granted the lock in this mode, it is remembered for a while.
     pub(crate) fn unregister(&self, owner_id: OwnerId, may_be_granted: Option<Mode>) {
-        let Some(mut owners) = self.owners.lock_unless_forked(self.process) else {
+        let Some(mut owners) = self.owners.lock_unless_forked(&self.origin) else {
             return;
         };
         let slot = owners.slots.remove(&owner_id.acquisition());

@@ -4,12 +4,12 @@
 //! channel while a caller waits for the lock.
 
 use std::collections::HashMap;
-use std::process;
 use std::sync::Arc;
 
 use crate::backend::redis::encoder::{self, Argument};
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{NodeId, WireEvents};
+use crate::background::fork::Origin;
 use crate::background::sync::Mutex;
 use crate::error::LockError;
 use crate::key::LockName;
@@ -20,7 +20,7 @@ use crate::lease::owner_id::{ClientId, OwnerId};
 /// The mutex may be taken while a connection's mutex is held, but never the other way round.
 pub(in crate::backend::redis) struct Listeners {
     by_channel: Mutex<HashMap<String, Listener>>,
-    process: u32,
+    origin: Origin,
 }
 
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl Listeners {
     pub(in crate::backend::redis) fn new() -> Listeners {
         Listeners {
             by_channel: Mutex::default(),
-            process: process::id(),
+            origin: Origin::here(),
         }
     }
 
@@ -73,7 +73,7 @@ impl Listeners {
     /// subscribed.
     pub(super) fn leave(&self, channel: &str) -> Option<ConnectionId> {
         // In a forked child, another thread of the parent may have held the mutex during the fork.
-        let mut listeners = self.by_channel.lock_unless_forked(self.process)?;
+        let mut listeners = self.by_channel.lock_unless_forked(&self.origin)?;
         let listener = listeners.get_mut(channel)?;
         listener.callers -= 1;
         if listener.callers > 0 {
