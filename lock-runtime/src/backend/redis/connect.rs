@@ -32,6 +32,9 @@ use crate::lease::owner_id::ClientId;
 /// an ACL rule for channels does not depend on the prefix.
 const CHANNEL: &str = "lock:";
 
+/// How long to wait for a server that cannot keep locks to say what its primary is, if it has one.
+const PRIMARY: Duration = Duration::from_millis(250);
+
 /// How the connections of a client are set up, whichever server they lead to.
 #[derive(Clone)]
 pub(super) struct Settings {
@@ -226,8 +229,14 @@ impl Settings {
         let greeting = greeting
             .extract_error()
             .map_err(|error| describe_login(&error, login.password()))?;
-        let deletion =
-            hello::check(address, *expected, &greeting).map_err(SetupError::UnfitServer)?;
+        let deletion = match hello::check(address, *expected, &greeting) {
+            Ok(deletion) => deletion,
+            Err(unfit) => {
+                let asked = timeout(PRIMARY, transport.send(&|output| hello::ask_role(output)));
+                let role = asked.await.ok().and_then(|role| unless_forked(role).ok());
+                return Err(SetupError::UnfitServer(hello::with_primary(unfit, role)));
+            }
+        };
         let version = hello::version(&greeting);
         let answers = match answers {
             Some(answers) => unless_forked(answers.await).map_err(broken)?,

@@ -128,6 +128,21 @@ pub(super) fn check(
     Ok(Deletion::of_server(name, version))
 }
 
+/// Appends the command whose answer names a replica's primary.
+pub(super) fn ask_role(output: &mut Vec<u8>) {
+    encoder::write(output, &[Argument::Text("ROLE")]);
+}
+
+/// Adds the primary to the error of a server that is a replica, according to its answer to ROLE.
+pub(super) fn with_primary(error: WireError, role: Option<Value>) -> WireError {
+    match (&error, role.as_ref().and_then(said::primary)) {
+        (WireError::Unavailable(_), Some(primary)) => {
+            WireError::unavailable(format!("{error}. It follows {primary}"))
+        }
+        _ => error,
+    }
+}
+
 /// Returns the server's name and version for reports, such as `redis 7.0.15`: at most 64 plain characters.
 pub(super) fn version(answer: &Value) -> Option<String> {
     let version = format!("{} {}", field(answer, "server")?, field(answer, "version")?);

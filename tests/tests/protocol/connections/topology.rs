@@ -47,8 +47,8 @@ const FEW: std::ops::RangeInclusive<u64> = 3..=20;
 #[tokio::test]
 async fn a_replica_is_reported_and_tried_less_and_less_often() {
     record();
-    let server = RedisServer::start();
-    let _primary = demote(&server).await;
+    let server = RedisServer::builder().rights(&["+role"]).start();
+    let primary = demote(&server).await;
     let error = patient(server.url()).connect().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
     let sentence = format!(
@@ -56,6 +56,8 @@ async fn a_replica_is_reported_and_tried_less_and_less_often() {
         server.address()
     );
     assert!(error.to_string().contains(&sentence), "{error}");
+    let named = format!(". It follows {}", primary.address());
+    assert!(error.to_string().ends_with(&named), "{error}");
 
     let client = client(server.url());
     let connections = asked_in_vain(&client, &server).await;

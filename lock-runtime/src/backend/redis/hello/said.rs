@@ -63,6 +63,19 @@ fn said<T>(
     })
 }
 
+/// Returns the address of a replica's primary, from an answer to ROLE.
+pub(super) fn primary(role: &Value) -> Option<String> {
+    let Value::Array(fields) = role else {
+        return None;
+    };
+    match fields.as_slice() {
+        [role, host, Value::Int(port), ..] if matches!(text(role), Some("slave" | "replica")) => {
+            Some(format!("{}:{port}", plain(text(host)?)))
+        }
+        _ => None,
+    }
+}
+
 /// Returns up to 64 plain characters of a server's text.
 pub(super) fn plain(text: &str) -> String {
     let plain = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
