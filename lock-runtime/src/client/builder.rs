@@ -59,7 +59,7 @@ impl LockClient {
     ///
     /// A certificate that does not verify, the server's or the client's, is also `Rejected` and not `Unavailable`: a
     /// retry would not help, and the waiting call would look like a slow one. The error describes the defect, and its
-    /// source is the error of the TLS library.
+    /// [cause](LockError::cause) is the error of the TLS library.
     ///
     /// # Panics
     ///

@@ -154,6 +154,12 @@ impl LockError {
         self.0.waited
     }
 
+    /// Returns the error of a [`credentials`](crate::LockClientBuilder::credentials) callback that failed, or of the TLS
+    /// library. The latter is for logs: its type is not part of this crate's interface.
+    pub fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
+        self.0.cause.as_deref()
+    }
+
     /// Returns whether another holder has the lock.
     pub fn is_busy(&self) -> bool {
         self.kind() == LockErrorKind::Busy
@@ -220,13 +226,11 @@ impl fmt::Debug for LockError {
     }
 }
 
-/// The source of a failed TLS handshake is the error of the TLS library; it is for logs, and its type is not part of
-/// this crate's interface. The source of a failed [`credentials`](crate::LockClientBuilder::credentials) callback is
-/// the callback's own error.
+/// The source is that of the [cause](LockError::cause), whose own text the message has already: whatever prints a whole
+/// chain, such as `{:#}` of `anyhow`, prints each text once.
 impl Error for LockError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        let cause = self.0.cause.as_deref()?;
-        Some(cause)
+        self.cause()?.source()
     }
 }
 

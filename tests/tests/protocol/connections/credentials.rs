@@ -1,6 +1,7 @@
 //! Credentials that the application provides again for each connection.
 
 use std::error::Error;
+use std::fmt;
 use std::fs;
 use std::future::pending;
 use std::io;
@@ -200,6 +201,22 @@ async fn refused_credentials_are_asked_for_again_by_the_next_call() {
     cycle(&client).await;
 }
 
+/// The error of a callback, and the one behind it.
+#[derive(Debug)]
+struct Failed(io::Error);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no token\nfor now")
+    }
+}
+
+impl Error for Failed {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
 #[tokio::test]
 async fn callback_that_fails_is_an_outage_with_its_reason() {
     let server = RedisServer::start();
@@ -211,15 +228,18 @@ async fn callback_that_fails_is_an_outage_with_its_reason() {
             if is_up {
                 Ok(Credentials::password("any"))
             } else {
-                Err(io::Error::other("no token\nfor now"))
+                Err(io::Error::other(Failed(io::Error::other("sealed"))))
             }
         }
     };
     let client = client_of(patient(server.url()).credentials(ask));
     let words = "the callback for credentials failed: no token for now";
     let error = outage(&client, words).await;
-    let source = error.source().expect("the callback's error");
-    assert_eq!(source.to_string(), "no token\nfor now");
+    let cause = error.cause().expect("the callback's error");
+    assert_eq!(cause.to_string(), "no token\nfor now");
+    // The message has its text, so a chain begins with what is behind it.
+    let source = error.source().expect("the error behind the callback's");
+    assert_eq!(source.to_string(), "sealed");
 
     // A call that waits succeeds once the callback does. The nameless user accepts every password.
     let waiting = tokio::spawn({

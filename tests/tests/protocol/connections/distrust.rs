@@ -18,8 +18,8 @@ async fn refused(proxy: &Proxy, client: &LockClient, reason: &str) {
     assert!(text.contains(reason), "{text}");
     assert!(text.starts_with("lock `order:42` was refused"), "{text}");
     assert!(!text.contains('\n') && !text.ends_with('.'), "{text}");
-    let source = error.source().expect("the cause is kept");
-    assert!(!source.to_string().is_empty());
+    let cause = error.cause().expect("it is kept");
+    assert!(!cause.to_string().is_empty() && error.source().is_none());
     assert!(ran_since(started) < SLACK * 2, "{:?}", started.elapsed());
     let attempts = proxy.accepted() - before;
     assert!(
