@@ -60,9 +60,9 @@ pub use refusal::code_of;
 pub use scene::{
     ANSWER, FENCE, KEY, LOCK, LONG, OPERATION, QUEUE, SHARES, SLACK, all_entries, all_locks, ask,
     behind_a_proxy, bring_scripts, client, client_without_turns, cycle, exists, failed, figure,
-    hasty, hold, hold_fenced, in_line, is_awaited, is_free, keys_of, ms, nothing_is_left, owner_on,
-    patient, revocation, revoke, sees_waiters, served, server_and_client, server_and_connection,
-    server_and_proxy, soon, token_of,
+    hasty, hold, hold_fenced, in_line, is_awaited, is_free, is_taken_and_ended, keys_of, ms,
+    nothing_is_left, owner_on, patient, revocation, revoke, sees_waiters, served,
+    server_and_client, server_and_connection, server_and_proxy, soon, token_of,
 };
 pub use scripted::{Says, ScriptedServer, bulk};
 pub use seed::seed;

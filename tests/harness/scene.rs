@@ -16,6 +16,7 @@ use lock_runtime::{
 use redis::{Connection, FromRedisValue};
 use tokio::task::JoinHandle;
 
+use crate::monitor::Monitor;
 use crate::proxy::Proxy;
 use crate::server::RedisServer;
 use crate::stalls;
@@ -266,6 +267,24 @@ pub fn ask<T: FromRedisValue>(connection: &mut Connection, words: &[&str]) -> T 
         Ok(answer) => answer,
         Err(error) => panic!("{words:?}: {error}"),
     }
+}
+
+/// Waits until a command with this word, the ttl, takes the lock [`LOCK`], and until its owner is ended: the lock goes
+/// although it no longer expires.
+pub async fn is_taken_and_ended(monitor: &mut Monitor, server: &RedisServer, ttl: &str) {
+    eventually("command that takes the lock", LONG, async || {
+        let commands = monitor.take();
+        commands
+            .iter()
+            .any(|command| command.words().contains(&ttl))
+    })
+    .await;
+    let mut admin = server.connection();
+    eventually("end of the owner", LONG, async || {
+        let _: bool = ask(&mut admin, &["PERSIST", LOCK]);
+        !exists(&mut admin, LOCK)
+    })
+    .await;
 }
 
 /// Bounds an operation that should be immediate.

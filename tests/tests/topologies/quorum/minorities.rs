@@ -136,3 +136,35 @@ async fn lock_that_a_majority_lost_is_never_written_again() {
     drop(guard);
     nothing_is_left_on(&quorum.nodes[1]).await;
 }
+
+mod long {
+    use harness::{hasty, is_taken_and_ended};
+
+    use super::*;
+
+    /// The command arrives after its owner's end was repeated for as long as one may be on its way.
+    #[tokio::test]
+    async fn command_that_a_frozen_node_runs_much_later_is_ended() {
+        let quorum = RedisQuorum::start();
+        let ways = proxies(&quorum);
+        // Otherwise the owner would be ended for longer.
+        let client = hasty(quorum.url_through(&ways)).build().unwrap();
+        cycle(&client).await;
+        let frozen = &quorum.nodes[2];
+        nothing_is_left_on(frozen).await;
+        // What was sent arrives when the proxy is healed, even if its connection is gone by then.
+        ways[2].black_hole();
+        let lock = client.lock(KEY).ttl(ms(10_000)).acquire();
+        let guard = lock.await.expect("two nodes are left");
+        // The connection is given up after two commands without an answer, so the end is not behind the acquire.
+        for _ in 0..2 {
+            guard.renew().await.expect("two nodes are left");
+            tokio::time::sleep(ms(1_500)).await;
+        }
+        guard.release().await.expect("two nodes are left");
+        tokio::time::sleep(ms(33_000)).await;
+        let mut monitor = frozen.monitor();
+        ways[2].heal();
+        is_taken_and_ended(&mut monitor, frozen, "10000").await;
+    }
+}
