@@ -24,7 +24,8 @@ use std::num::TryFromIntError;
 /// The holder may ask at any time while it holds the lock. The server compares the owner, so a holder that has lost the
 /// lock gets the error [`Lost`](crate::LockErrorKind::Lost) and no token. A token that is minted later is the time of
 /// the grant, not of the mint: a server that has been replaced without noticing may still mint one, and that is lower
-/// than the token of the holder to which the next server has granted the lock. The same holds for the token that a
+/// than the token of the holder to which the next server has granted the lock, unless the mint itself is under way for
+/// longer than lies between the two grants. The same holds for the token that a
 /// [`downgrade`](crate::LockGuard::downgrade) gives, however late. Therefore the order of tokens is the order of
 /// holding, whenever they are minted.
 ///

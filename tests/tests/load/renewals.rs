@@ -31,6 +31,9 @@ async fn renewals_that_fall_due_together_are_one_pipeline_for_each_node() {
         guard.release().await.expect("it was held throughout");
     }
     let ttl = TTL.max(4 * asked.elapsed()).min(RedisQuorum::DELAY);
+    // A look is read, too: on a slow machine there are hundreds.
+    let [first, second] = [(); 2].map(|()| look(&[&quorum.nodes[0]])[0][1]);
+    let of_a_look = second - first;
     let guards = take_in_a_burst(&client(quorum.url()), LOCKS, ttl).await;
     for is_away in [false, true] {
         if is_away {
@@ -40,9 +43,10 @@ async fn renewals_that_fall_due_together_are_one_pipeline_for_each_node() {
         let nodes = nodes.filter(|(number, _)| !is_away || *number != 1);
         let nodes: Vec<&RedisServer> = nodes.map(|(_, node)| node).collect();
         let (since, before) = (Instant::now(), look(&nodes));
-        let mut after = Vec::new();
+        let (mut after, mut looks) = (Vec::new(), 0);
         eventually("renewal of each lease", LONG * 3, async || {
             after = look(&nodes);
+            looks += 1;
             let mut pairs = before.iter().zip(&after);
             pairs.all(|(before, after)| after[0] - before[0] >= LOCKS.into())
         })
@@ -50,6 +54,7 @@ async fn renewals_that_fall_due_together_are_one_pipeline_for_each_node() {
         let thirds = since.elapsed().as_secs_f64() / (ttl / 3).as_secs_f64();
         for (before, after) in before.iter().zip(&after) {
             let [sent, read] = [0, 1].map(|figure| after[figure] - before[figure]);
+            let read = read - looks * of_a_look;
             println!("{sent} renewals in {read} reads");
             assert!(read * 2 <= sent, "{sent} renewals in {read} reads");
             // Each lease is renewed once in a third of its ttl, and not repeatedly.

@@ -210,10 +210,11 @@ fn without_a_majority(
     round.call_fails(&old, "Lost");
     let tried = round.refused(&mut hasty, (others, Duration::ZERO), "Unavailable");
     let waited = round.call_fails(&waiter, "Unavailable");
-    for answer in [tried, waited] {
-        let told = answer.contains(&format!("{left} nodes answered"));
-        assert!(told, "{answer}");
-    }
+    let told = tried.contains(&format!("{left} nodes answered"));
+    assert!(told, "{tried}");
+    // A node in whose queue it was counts until a command to it was not answered: on a busy machine, its last ones are on
+    // their way when its wait ends.
+    assert!(waited.contains(" nodes answered"), "{waited}");
     absence.end(round);
     round.enters(&mut next, others, Instant::now(), limit);
 }

@@ -1,7 +1,7 @@
 //! A writer that has lost the lock does not become a reader, or not one with a higher token than the next holder.
 
 use harness::{
-    KEY, LOCK, LONG, Proxy, RedisServer, ask, client, failed, patient, server_and_connection,
+    KEY, LOCK, LONG, Proxy, RedisServer, ask, client, failed, ms, patient, server_and_connection,
 };
 use lock_runtime::LockErrorKind;
 
@@ -42,6 +42,8 @@ async fn downgrade_on_a_replaced_server_gets_a_token_below_the_next_holders() {
         let holder = lock.acquire().await.unwrap();
         // The connection stays open, so nothing is noticed.
         proxy.redirect(new.port());
+        // The time that the command takes to arrive counts, so the grants are further apart than a stall.
+        tokio::time::sleep(ms(2_000)).await;
         let next = other.lock(KEY).ttl(LONG * 3).write().acquire().await;
         let next = next.unwrap().fencing_token().await.unwrap();
         let reader = holder.downgrade().await.unwrap();
