@@ -32,7 +32,7 @@ use crate::lease::owner_id::ClientId;
 /// an ACL rule for channels does not depend on the prefix.
 const CHANNEL: &str = "lock:";
 
-/// How long to wait for a server that cannot keep locks to say what its primary is, if it has one.
+/// How long to wait for a replica to name its primary.
 const PRIMARY: Duration = Duration::from_millis(250);
 
 /// How the connections of a client are set up, whichever server they lead to.
@@ -231,11 +231,13 @@ impl Settings {
             .map_err(|error| describe_login(&error, login.password()))?;
         let deletion = match hello::check(address, *expected, &greeting) {
             Ok(deletion) => deletion,
-            Err(unfit) => {
+            // A replica that the URL names. One that the sentinels name is about to be something else.
+            Err(unfit @ WireError::Unavailable(_)) if *expected != ServerMode::Primary => {
                 let asked = timeout(PRIMARY, transport.send(&|output| hello::ask_role(output)));
                 let role = asked.await.ok().and_then(|role| unless_forked(role).ok());
                 return Err(SetupError::UnfitServer(hello::with_primary(unfit, role)));
             }
+            Err(unfit) => return Err(SetupError::UnfitServer(unfit)),
         };
         let version = hello::version(&greeting);
         let answers = match answers {

@@ -133,13 +133,11 @@ pub(super) fn ask_role(output: &mut Vec<u8>) {
     encoder::write(output, &[Argument::Text("ROLE")]);
 }
 
-/// Adds the primary to the error of a server that is a replica, according to its answer to ROLE.
+/// Adds a replica's primary to its error, according to its answer to ROLE.
 pub(super) fn with_primary(error: WireError, role: Option<Value>) -> WireError {
-    match (&error, role.as_ref().and_then(said::primary)) {
-        (WireError::Unavailable(_), Some(primary)) => {
-            WireError::unavailable(format!("{error}. It follows {primary}"))
-        }
-        _ => error,
+    match role.as_ref().and_then(said::primary) {
+        Some(primary) => WireError::unavailable(format!("{error}. It follows {primary}")),
+        None => error,
     }
 }
 
