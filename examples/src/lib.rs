@@ -10,6 +10,7 @@
 //! | `with_java` | a lock shared with a Java service that uses Redisson |
 //! | `lottery` | a scheduled job that one of several instances runs |
 //! | `lost_lease` | a lock that is lost: the body stops and the call fails |
+//! | `interrupted` | a test that finds the await at which the loss of a lock does harm |
 //! | `fencing` (`--features sqlite`) | a database that refuses a writer whose lease has expired |
 //! | `web` (`--features axum`) | a service that answers 409 and names the holder |
 //! | `operators` (`--features axum`) | pages that show the locks to operators who log in |

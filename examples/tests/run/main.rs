@@ -161,6 +161,17 @@ fn import_stops_with_its_lease() {
     prints("lost_lease", &expected);
 }
 
+#[test]
+fn test_finds_the_await_at_which_a_customer_pays_twice() {
+    let expected = [
+        "pay does not survive the loss of its lock at await 1, its own number 1",
+        "lock: `invoice:<id>`, key \"invoice:7\", taken at examples/examples/interrupted.rs:",
+        "`.only(1)`",
+        "survives the loss of its lock at each of 3 awaits.",
+    ];
+    prints("interrupted", &expected);
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn stale_writer_is_refused() {

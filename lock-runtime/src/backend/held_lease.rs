@@ -9,6 +9,7 @@ use crate::backend::ReleaseOutcome;
 use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
 use crate::backend::caller::Caller;
+use crate::backend::memory::Memory;
 use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::error::LockError;
@@ -83,6 +84,14 @@ impl HeldLease {
                 let token = self.backend.token(self.shared(), wait_ends);
                 caller.wait(token).await
             }
+        }
+    }
+
+    /// Returns the store of a test that interrupts bodies at their awaits.
+    pub(crate) fn interrupting(&self) -> Option<&Memory> {
+        match &self.backend {
+            AnyBackend::Memory(memory) if memory.interruption().is_some() => Some(memory),
+            _ => None,
         }
     }
 

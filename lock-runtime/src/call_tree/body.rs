@@ -12,6 +12,7 @@ use super::current::{self, Current, current, entered};
 use super::frame::Frame;
 use super::on_lost::OnLost;
 use super::scope::Scope;
+use crate::backend::memory::Memory;
 use crate::control::is_removed;
 use crate::error::LockError;
 use crate::lease::Lease;
@@ -82,7 +83,7 @@ impl<B> Discard for Pin<&mut Option<B>> {
 /// asleep when its lease ended does not continue. When a body ends, the release makes the check.
 pub(crate) struct BodyDriver<'a> {
     lease: &'a Lease,
-    /// `None` for nearly every body, which holds one lease.
+    /// `None` for nearly every body, which holds one lease, and which no test interrupts.
     beside: Option<Box<Beside<'a>>>,
     /// The body's scope, and while the body is inside, the one to return to.
     scope: Option<Current>,
@@ -93,17 +94,37 @@ pub(crate) struct BodyDriver<'a> {
     lost: Option<Pin<Box<Notified<'a>>>>,
 }
 
-/// The other leases under which a body runs: the leases of locks that its call tree already held.
+/// What few bodies have.
 struct Beside<'a> {
+    /// The other leases under which the body runs: the leases of locks that its call tree already held.
     leases: Vec<&'a Lease>,
     /// Like [`BodyDriver::lost`], for each of the leases.
     lost: Vec<Pin<Box<Notified<'a>>>>,
+    /// The store of a test that interrupts bodies.
+    interrupting: Option<&'a Memory>,
+    awaits: usize,
 }
 
 impl<'a> Beside<'a> {
-    fn of(leases: Vec<&'a Lease>) -> Option<Box<Beside<'a>>> {
-        let lost = Vec::new();
-        (!leases.is_empty()).then(|| Box::new(Beside { leases, lost }))
+    fn of(leases: Vec<&'a Lease>, interrupting: Option<&'a Memory>) -> Option<Box<Beside<'a>>> {
+        (!leases.is_empty() || interrupting.is_some()).then(|| {
+            Box::new(Beside {
+                leases,
+                lost: Vec::new(),
+                interrupting,
+                awaits: 0,
+            })
+        })
+    }
+
+    /// Counts an await of the body under `lease` for a test, and returns whether that interrupts it.
+    fn is_interrupted(&mut self, lease: &Lease) -> bool {
+        let Some(memory) = self.interrupting else {
+            return false;
+        };
+        let number = self.awaits;
+        self.awaits += 1;
+        memory.body_slept(lease, number)
     }
 
     /// Makes the loss of a lease wake this task.
@@ -133,7 +154,7 @@ impl<'a> BodyDriver<'a> {
         let scope = Scope::new(client, frame, on_lost, outer);
         BodyDriver {
             lease: frame.lease(),
-            beside: Beside::of(leases),
+            beside: Beside::of(leases, frame.lease().interrupting()),
             scope: Some(Current::new(scope)),
             on_lost,
             is_started: false,
@@ -186,6 +207,9 @@ impl Inside<'_, '_> {
     fn after_poll(&mut self, body: &mut dyn Discard, cx: &mut Context<'_>) -> Poll<LockError> {
         let driver = &mut *self.0;
         if driver.on_lost != OnLost::Cancel {
+            if let Some(beside) = &mut driver.beside {
+                beside.is_interrupted(driver.lease);
+            }
             return Poll::Pending;
         }
         // Registers this task, so that a loss wakes it while the body sleeps. Whether there was a notification does not
@@ -197,6 +221,11 @@ impl Inside<'_, '_> {
         let _ = lost.as_mut().poll(cx);
         if let Some(beside) = &mut driver.beside {
             beside.register(cx);
+            if beside.is_interrupted(driver.lease) {
+                // The bodies around this one come first if they run under the same lease. Otherwise the loss has woken
+                // this task.
+                return Poll::Pending;
+            }
         }
         match driver.lost_error() {
             Some(lost) if !is_removed!(check_after_a_poll) => {

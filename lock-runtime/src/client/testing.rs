@@ -1,4 +1,4 @@
-//! Simulates busy locks, lost locks and outages, and gives each test its own client, for tests of functions that take
+//! Simulates busy locks, lost locks, crashes and outages, and gives each test its own client, for tests of functions that take
 //! locks.
 //!
 //! [`docs::testing`](crate::docs::testing) is the guide. Everything here but [`with_installed`] and [`deny_lock_order`]
@@ -6,9 +6,14 @@
 //! one process may keep its locks in memory in production; there too, [`lose`] and [`disconnect`] break locks and
 //! belong in tests. Nothing here does I/O or waits, so it works with and without a runtime, and with paused time.
 
+mod each_await;
+mod process;
+
 use std::fmt;
 use std::sync::Arc;
 
+pub use self::each_await::{LoseAtEachAwait, TriedAwaits, lose_at_each_await};
+pub use self::process::{Process, process};
 use crate::backend::any::AnyBackend;
 use crate::backend::memory::Memory;
 use crate::backend::memory::test_holder::TestHolder;

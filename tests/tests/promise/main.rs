@@ -12,6 +12,7 @@
 //! | a lease stays with its client for the next caller | `retained` |
 //! | a release whose answer is not awaited | `unawaited_releases` |
 //! | an acquisition that is dropped leaves nothing | `cancellation` |
+//! | a body that is interrupted at each of its awaits by a test | `interrupted_bodies` |
 //! | the record is a lock to programs of other kinds, without the failures of locks that are common on Redis | `homemade_locks` |
 //! | clients in other languages | `long` |
 
@@ -19,6 +20,7 @@ mod cancellation;
 mod conformance;
 mod contract;
 mod homemade_locks;
+mod interrupted_bodies;
 mod local_turns;
 mod lock_order;
 mod long;

@@ -2,7 +2,7 @@
 //!
 //! [`store`] decides, with the time as an argument. [`shared_store`] keeps it in a mutex, and carries out what a
 //! decision means for other callers. [`waiter`] waits in a queue, [`lease_watch`] reports the end of a lease at its
-//! deadline, and a [`test_holder`] occupies a lock for a test.
+//! deadline. For tests, a [`test_holder`] occupies a lock, and an [`interruption`] stops a body at one of its awaits.
 //!
 //! A caller on a runtime waits there, with that runtime's timers, so paused time works. A renewed lease has no
 //! deadline: store and holder are in one process and end together. Only a lease without renewal or with `max_hold` can
@@ -13,6 +13,7 @@
 //! the timers of the background thread, but nothing else of that thread: a release wakes the next caller's thread
 //! directly.
 
+pub(crate) mod interruption;
 mod lease_watch;
 pub(crate) mod memory_inspection;
 mod pattern;
@@ -32,6 +33,7 @@ use std::time::Instant;
 
 use tokio::runtime::Handle;
 
+use crate::backend::memory::interruption::Interruption;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::reach::Reach;
 use crate::backend::memory::refusal::Refusal;
@@ -60,6 +62,8 @@ pub(crate) struct Memory {
     /// Whether callers can reach the store.
     reach: Reach,
     audit: Mutex<VecDeque<AuditEntry>>,
+    /// `Some` in some tests.
+    interruption: Option<Interruption>,
 }
 
 impl Memory {
@@ -139,6 +143,7 @@ impl Memory {
         lease.extend(grant.deadline);
         let owner = LockOwner::from(&*lease);
         self.store.register(owner, LeaseWatch::start(&lease));
+        self.note_process(&lease);
         lease
     }
 
@@ -253,6 +258,7 @@ impl Backend for Memory {
         let reader = Arc::new(lease.with_token(token));
         self.store
             .register(LockOwner::from(&*reader), LeaseWatch::start(&reader));
+        self.note_process(&reader);
         Ok(Undelivered::new(self, reader))
     }
 

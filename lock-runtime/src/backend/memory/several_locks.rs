@@ -136,6 +136,7 @@ impl Memory {
         for owner in owners.iter() {
             self.store.register(owner.into(), LeaseWatch::start(&lease));
         }
+        self.note_process(&lease);
         Ok(undelivered)
     }
 

@@ -229,6 +229,23 @@ impl Store {
         effects.with(true)
     }
 
+    /// Ends a lease that is renewed one ttl from now: its holder is gone, and reports nothing.
+    pub(crate) fn orphan(
+        &mut self,
+        holder: LockOwner<'_>,
+        ttl: Duration,
+        now: Moment,
+    ) -> Decision<()> {
+        let mut effects = self.expire(holder.key, now);
+        if let Some(lock) = self.locks.get_mut(holder.key) {
+            let orphan = |holder: &mut Holder| holder.orphan(now + ttl);
+            let watch = lock.holders.change(holder.id, orphan);
+            effects.released.extend(watch.flatten());
+            effects.wake.extend(lock.first());
+        }
+        effects.with(())
+    }
+
     /// Ends the reservations that are over, in case no caller asks for these locks again.
     fn expire_reservations(&mut self, now: Moment, effects: &mut Effects) {
         while let Some((until, _)) = self.reserved.first()

@@ -157,6 +157,12 @@ impl Holder {
         self.watch.take()
     }
 
+    /// Lets the lease end, at the latest `until`. Returns the watch.
+    pub(crate) fn orphan(&mut self, until: Moment) -> Option<LeaseWatch> {
+        self.expires_at = self.expires_at.min(until);
+        self.watch.take()
+    }
+
     /// Extends the lease, and returns the new deadline. Returns `None` for a lease that never expires.
     pub(crate) fn extend(&mut self, now: Moment) -> Option<Moment> {
         let State::Scheduled(schedule) = &mut self.state else {
