@@ -98,6 +98,7 @@
 //! - `macros` (default): the attribute.
 //! - `tls`: `rediss://` URLs, with rustls and ring. It neither needs nor changes the application's own crypto provider.
 //! - `metrics`: counters, gauges and histograms; see [`docs::observability`].
+//! - `redis`: [`LockClientBuilder::redis`] takes the servers of a client of redis-rs 1.
 //! - `serde`: `Serialize` for what [`inspect`] returns, with [stable fields](inspect#as-json), and `Deserialize` for
 //!   [`FencingToken`] and [`LockKey`].
 //!
@@ -128,6 +129,8 @@ mod lock_order;
 mod state;
 mod telemetry;
 
+#[cfg(feature = "redis")]
+pub use backend::redis::RedisSettings;
 pub use call_tree::{InCurrentHold, in_current_hold};
 pub use client::testing;
 pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard, ShutdownReport};

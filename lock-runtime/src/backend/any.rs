@@ -63,15 +63,27 @@ impl AnyBackend {
                     })?;
                     return Ok((AnyBackend::Remote(remote), limits));
                 }
-                let target = Target::of(&url, options)?;
-                let limits = target.limits();
-                options.check_limits(limits)?;
-                let remote = remote::open(options, CLOCK, |background, events| {
-                    RedisWire::new(target, options, background, events).map(Servers::Redis)
-                })?;
-                Ok((AnyBackend::Remote(remote), limits))
+                AnyBackend::on(Target::of(&url, options)?, options)
             }
         }
+    }
+
+    /// Opens the backend of a client of redis-rs.
+    #[cfg(feature = "redis")]
+    pub(crate) fn open_redis(
+        client: &redis::RedisClient,
+        options: &Options,
+    ) -> Result<(AnyBackend, Limits), LockError> {
+        AnyBackend::on(Target::of_redis(client, options)?, options)
+    }
+
+    fn on(target: Target, options: &Options) -> Result<(AnyBackend, Limits), LockError> {
+        let limits = target.limits();
+        options.check_limits(limits)?;
+        let remote = remote::open(options, CLOCK, |background, events| {
+            RedisWire::new(target, options, background, events).map(Servers::Redis)
+        })?;
+        Ok((AnyBackend::Remote(remote), limits))
     }
 
     /// Checks that the store answers.

@@ -4,10 +4,12 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::backend::any::AnyBackend;
+#[cfg(feature = "redis")]
+use crate::backend::redis::RedisClient;
 use crate::client::lock_client::LockClient;
 use crate::config::address_map::AddressMap;
 use crate::config::label::label_of;
-use crate::config::{LockRecord, Options, bounded_wait};
+use crate::config::{Limits, LockRecord, Options, bounded_wait};
 use crate::error::LockError;
 
 /// Settings of a [`LockClient`].
@@ -32,6 +34,8 @@ use crate::error::LockError;
 #[derive(Clone)]
 pub struct LockClientBuilder {
     pub(super) url: Option<String>,
+    #[cfg(feature = "redis")]
+    pub(super) redis: Option<RedisClient>,
     pub(super) options: Options,
 }
 
@@ -76,13 +80,16 @@ impl LockClient {
     pub fn builder() -> LockClientBuilder {
         LockClientBuilder {
             url: None,
+            #[cfg(feature = "redis")]
+            redis: None,
             options: Options::default(),
         }
     }
 }
 
 impl LockClientBuilder {
-    /// Sets the URL of the servers that keep the locks; required. See [`LockClient::connect`].
+    /// Sets the URL of the servers that keep the locks; required, unless the feature `redis` provides another way. See
+    /// [`LockClient::connect`].
     pub fn url(mut self, url: impl Into<String>) -> LockClientBuilder {
         self.url = Some(url.into());
         self
@@ -323,13 +330,26 @@ impl LockClientBuilder {
     /// `InvalidOptions` if the settings, the URL or the certificates cannot be used.
     pub fn build(self) -> Result<LockClient, LockError> {
         self.options.check()?;
+        let (backend, limits) = self.open()?;
+        Ok(LockClient::new(backend, limits, self.options))
+    }
+
+    fn open(&self) -> Result<(AnyBackend, Limits), LockError> {
+        #[cfg(feature = "redis")]
+        if let Some(client) = &self.redis {
+            if self.url.is_some() {
+                return Err(LockError::invalid_options(
+                    "a client has a `url` or a `redis`, and not both",
+                ));
+            }
+            return AnyBackend::open_redis(client, &self.options);
+        }
         let url = self.url.as_deref().ok_or_else(|| {
             LockError::invalid_options(
                 "a client needs a `url`, such as redis://127.0.0.1:6379 or memory://",
             )
         })?;
-        let (backend, limits) = AnyBackend::open(url, &self.options)?;
-        Ok(LockClient::new(backend, limits, self.options))
+        AnyBackend::open(url, &self.options)
     }
 
     /// Creates the client and checks with one PING that its server answers.

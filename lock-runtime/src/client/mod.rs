@@ -5,6 +5,8 @@
 
 mod acquire;
 mod audit;
+#[cfg(feature = "redis")]
+mod beside_redis;
 pub(crate) mod body_end;
 mod builder;
 mod changing_credentials;

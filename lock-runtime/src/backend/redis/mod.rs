@@ -51,6 +51,10 @@ pub(crate) use quorum::QuorumWire;
 pub(crate) use redis_wire::RedisWire;
 pub(crate) use redisson::Subscription;
 pub(crate) use transport::block_on;
+#[cfg(feature = "redis")]
+pub(crate) use url::RedisClient;
+#[cfg(feature = "redis")]
+pub use url::RedisSettings;
 pub(crate) use url::{Parts, QuorumTarget, Target, restart_delay_of, trim};
 
 use crate::background::clock::Clock;

@@ -5,6 +5,8 @@ mod form;
 mod parts;
 mod percent;
 mod quorum_url;
+#[cfg(feature = "redis")]
+mod redis_client;
 mod replica_parameters;
 mod sentinel_url;
 
@@ -20,6 +22,10 @@ use form::Form;
 use parts::Login;
 pub(crate) use parts::{Parts, trim};
 pub(crate) use quorum_url::{QuorumTarget, restart_delay_of};
+#[cfg(feature = "redis")]
+pub(crate) use redis_client::RedisClient;
+#[cfg(feature = "redis")]
+pub use redis_client::RedisSettings;
 use sentinel_url::SentinelUrl;
 
 /// The port of a Sentinel.

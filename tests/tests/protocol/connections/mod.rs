@@ -5,6 +5,7 @@ mod certificates;
 mod credentials;
 mod deletion;
 mod distrust;
+mod redis_client;
 mod setup;
 mod tls;
 mod topology;

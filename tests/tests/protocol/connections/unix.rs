@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// A server with a unix socket in a folder with a space in its name.
-fn server() -> (TempDir, PathBuf, RedisServer) {
+pub(super) fn server() -> (TempDir, PathBuf, RedisServer) {
     let folder = tempfile::Builder::new()
         .prefix("lock tests")
         .tempdir()
