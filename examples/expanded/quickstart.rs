@@ -40,9 +40,9 @@ async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
     return match {
         let mut __lock_spec = __lock_rt::Spec::new(
             &["ship", "order:<id>"],
-            &["order:<>"],
+            &[__lock_rt::KeyTemplate("order:<id>", "order:<>")],
         );
-        __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
+        __lock_rt::TemplateWriter::part(&mut __lock_spec.writer, &["order:", "id"], &id);
         __lock_rt::set(&mut __lock_spec.options.ttl, Duration::new(10u64, 0u32));
         __lock_rt::set(&mut __lock_spec.options.wait, Duration::new(90u64, 0u32));
         __lock_spec.options.fenced = true;

@@ -1,4 +1,4 @@
-//! The `#[distributed_lock]` attribute and `#[derive(KeyPart)]` of `lock-runtime`, which re-exports and documents them.
+//! The `#[distributed_lock]` attribute and the derives of `lock-runtime`, which re-exports and documents them.
 //! Use them from there: the code that they generate calls that crate.
 
 mod args;
@@ -6,9 +6,11 @@ mod count;
 mod duration;
 mod errors;
 mod expand;
+mod field;
 mod item;
 mod key;
 mod key_part;
+mod lock_key;
 mod mode_options;
 mod model;
 mod suggest;
@@ -40,6 +42,14 @@ pub fn distributed_lock(
 #[proc_macro_derive(KeyPart, attributes(key_part))]
 pub fn key_part(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     key_part::derive(item.into()).into()
+}
+
+/// Makes the values of a struct keys, by a template that names its fields.
+///
+/// The options are documented where the derive is re-exported, in `lock_runtime`.
+#[proc_macro_derive(LockKey, attributes(lock_key))]
+pub fn lock_key(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    lock_key::derive(item.into()).into()
 }
 
 /// The attribute on plain token streams, so that tests can call it.

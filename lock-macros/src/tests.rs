@@ -350,7 +350,7 @@ fn self_is_renamed_in_an_async_trait_body() {
         "([self.other(), (\"<self.id>\")])",
     ] {
         let output = expanded(&format!("keys = {keys}"), BODY);
-        let written = "part (& mut __lock_spec , & [\"\" , \"self.id\"] , & __self . id)";
+        let written = "part (& mut __lock_spec . writer , & [\"\" , \"self.id\"] , & __self . id)";
         assert!(output.contains(written), "{output}");
         assert!(output.contains("__self . other ()"), "{output}");
     }

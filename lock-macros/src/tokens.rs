@@ -23,7 +23,7 @@ impl Dots {
 /// Applies `change` to every name, at any depth. Fields and methods stay unchanged.
 pub(crate) fn map_names(
     tokens: TokenStream,
-    change: &mut dyn FnMut(Ident) -> Ident,
+    change: &mut dyn FnMut(Ident) -> TokenStream,
 ) -> TokenStream {
     let mut dots = Dots::default();
     tokens
@@ -31,14 +31,14 @@ pub(crate) fn map_names(
         .map(|tree| {
             let is_member = dots.precede(&tree);
             match tree {
-                TokenTree::Ident(ident) if !is_member => TokenTree::Ident(change(ident)),
+                TokenTree::Ident(ident) if !is_member => change(ident),
                 TokenTree::Group(group) => {
                     let mut changed =
                         Group::new(group.delimiter(), map_names(group.stream(), change));
                     changed.set_span(group.span());
-                    TokenTree::Group(changed)
+                    TokenTree::Group(changed).into()
                 }
-                other => other,
+                other => other.into(),
             }
         })
         .collect()
@@ -282,7 +282,7 @@ mod tests {
         }
 
         let renamed = map_names(tokens("id.id(id)..id"), &mut |ident| {
-            Ident::new("x", ident.span())
+            TokenTree::from(Ident::new("x", ident.span())).into()
         });
         assert_eq!(renamed.to_string().replace(' ', ""), "x.id(x)..x");
     }

@@ -14,7 +14,7 @@
 //! # As JSON
 //!
 //! With the feature `serde`, the types of this table and of their fields implement `Serialize`, and none but the
-//! [token](crate::FencingToken) and the [key](crate::LockKey) implements `Deserialize`. `lockctl --json` and `lock-web`
+//! [token](crate::FencingToken) and the [key](struct@crate::LockKey) implements `Deserialize`. `lockctl --json` and `lock-web`
 //! write the same JSON. Its fields are stable, and a later version may add some.
 //!
 //! | type | fields |

@@ -100,7 +100,7 @@
 //! - `metrics`: counters, gauges and histograms; see [`docs::observability`].
 //! - `redis`: [`LockClientBuilder::redis`] takes the servers of a client of redis-rs 1.
 //! - `serde`: `Serialize` for what [`inspect`] returns, with [stable fields](inspect#as-json), and `Deserialize` for
-//!   [`FencingToken`] and [`LockKey`].
+//!   [`FencingToken`] and [`LockKey`](struct@LockKey).
 //!
 //! # Clients of other kinds
 //!
@@ -149,3 +149,8 @@ pub use lock_macros::distributed_lock;
 #[doc = include_str!("key_part.md")]
 #[doc(inline)]
 pub use lock_macros::KeyPart;
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("lock_key.md")]
+#[doc(inline)]
+pub use lock_macros::LockKey;

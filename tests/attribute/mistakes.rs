@@ -109,7 +109,7 @@ impl Compiler {
         // An older build may lack the features that the files use.
         let program = match name {
             "lock_runtime" => {
-                "use lock_runtime::{KeyPart, LockClient, distributed_lock}; fn main() {}"
+                "use lock_runtime::{KeyPart, LockClient, LockKey, distributed_lock}; #[derive(LockKey)] #[lock_key(\"a\")] struct A; fn main() {}"
             }
             "tokio" => "use tokio::{task::JoinHandle, test}; #[tokio::main] async fn main() {}",
             _ => "use tracing::{Instrument, info_span}; fn main() {}",

@@ -13,8 +13,8 @@
 //! ```text
 //! async fn ship(id: u64) -> Result<Receipt, ShipError> {
 //!     return match {
-//!         let mut spec = Spec::new(&["ship", "order:<id>"], &["order:<>"]);
-//!         Spec::part(&mut spec, &["order:", "id"], &id);
+//!         let mut spec = Spec::new(&["ship", "order:<id>"], &[KeyTemplate("order:<id>", "order:<>")]);
+//!         TemplateWriter::part(&mut spec.writer, &["order:", "id"], &id);
 //!         set(&mut spec.options.ttl, Duration::new(10, 0));
 //!         Spec::acquire_installed(spec)
 //!     } {
@@ -83,6 +83,7 @@ use crate::args::Args;
 use crate::errors::Errors;
 use crate::item::Shape;
 use crate::model::Call;
+pub(crate) use spec::{key_template, template_writes};
 
 /// The locked function.
 pub(crate) fn expand(mut call: Call) -> TokenStream {

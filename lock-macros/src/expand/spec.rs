@@ -60,10 +60,10 @@ fn spec(call: &Call, glue: Span) -> TokenStream {
     let function = call.item.signature.ident.unraw().to_string();
     match &call.keys {
         KeyList::One(Key::Template(template)) => {
-            let (label, writes) = (template.literal.value(), template_writes(template));
-            let outline = template.outline();
+            let (label, writes) = (template.literal.value(), spec_writes(template));
+            let template = key_template(template);
             quote_spanned! {glue=>
-                let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label], &[#outline]);
+                let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label], &[#template]);
                 #writes
             }
         }
@@ -105,9 +105,21 @@ fn begin_with(client: &Expr, waiting: Waiting, glue: Span) -> TokenStream {
     }
 }
 
+/// The template of a key, for the runtime.
+pub(crate) fn key_template(template: &Template) -> TokenStream {
+    let (text, outline) = (template.literal.value(), template.outline());
+    let glue = glue_at(template.literal.span());
+    quote_spanned!(glue=> __lock_rt::KeyTemplate(#text, #outline))
+}
+
+fn spec_writes(template: &Template) -> TokenStream {
+    let glue = glue_at(template.literal.span());
+    template_writes(template, &quote_spanned!(glue=> &mut __lock_spec.writer))
+}
+
 /// Writes the key, a statement for each value with the text before it. Each statement drops the
 /// temporaries of its value before the next value is evaluated.
-fn template_writes(template: &Template) -> TokenStream {
+pub(crate) fn template_writes(template: &Template, writer: &TokenStream) -> TokenStream {
     let span = glue_at(template.literal.span());
     let mut text = "";
     let mut writes = TokenStream::new();
@@ -117,14 +129,14 @@ fn template_writes(template: &Template) -> TokenStream {
             Segment::Value { source, expr } => {
                 let allow = allow_underscores(source, span);
                 writes.extend(quote_spanned! {span=>
-                    #allow __lock_rt::Spec::part(&mut __lock_spec, &[#text, #source], &#expr);
+                    #allow __lock_rt::TemplateWriter::part(#writer, &[#text, #source], &#expr);
                 });
                 text = "";
             }
         }
     }
     if !text.is_empty() {
-        writes.extend(quote_spanned!(span=> __lock_rt::Spec::text(&mut __lock_spec, #text);));
+        writes.extend(quote_spanned!(span=> __lock_rt::TemplateWriter::text(#writer, #text);));
     }
     writes
 }
@@ -135,7 +147,7 @@ fn spec_of_elements(keys: &[Key], function: &str, glue: Span) -> TokenStream {
     for key in keys {
         statements.extend(match key {
             Key::Template(template) => {
-                let (span, writes) = (glue_at(template.literal.span()), template_writes(template));
+                let (span, writes) = (glue_at(template.literal.span()), spec_writes(template));
                 quote_spanned!(span=> #writes __lock_rt::Spec::next(&mut __lock_spec);)
             }
             Key::Expr(expr) => {
@@ -148,12 +160,12 @@ fn spec_of_elements(keys: &[Key], function: &str, glue: Span) -> TokenStream {
         });
     }
     let label = label(keys, function);
-    let outlines = keys.iter().map(|key| match key {
-        Key::Template(template) => template.outline(),
-        Key::Expr(_) => String::new(),
+    let templates = keys.iter().map(|key| match key {
+        Key::Template(template) => key_template(template),
+        Key::Expr(_) => quote_spanned!(glue=> __lock_rt::KeyTemplate::NONE),
     });
     quote_spanned! {glue=>
-        let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label], &[#(#outlines),*]);
+        let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label], &[#(#templates),*]);
         #statements
     }
 }

@@ -1,7 +1,7 @@
 //! Collects the names that the arguments of a function bind.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{Attribute, FnArg, Pat, Signature};
 
 use super::cfg;
@@ -141,13 +141,13 @@ fn same(left: &[Attribute], right: &[Attribute]) -> bool {
 /// Replaces `self` by the receiver's name in the body.
 pub(crate) fn rename_self(tokens: TokenStream, name: &Ident) -> TokenStream {
     crate::tokens::map_names(tokens, &mut |ident| {
-        if ident == "self" {
-            let mut renamed = name.clone();
-            renamed.set_span(name.span().located_at(ident.span()));
-            renamed
-        } else {
-            ident
+        let mut renamed = ident;
+        if renamed == "self" {
+            let place = renamed.span();
+            renamed = name.clone();
+            renamed.set_span(name.span().located_at(place));
         }
+        renamed.into_token_stream()
     })
 }
 

@@ -7,16 +7,9 @@ use crate::suggest;
 
 use super::Place;
 use super::diagnostic::Diagnostic;
+use super::lint::is_meant;
 use super::scan::{Kind, Piece};
-
-/// The arguments of the function that a template may mean.
-pub(crate) struct Arguments<'a> {
-    /// Whether an argument, or `self`, has this name.
-    pub(crate) has: &'a dyn Fn(&str) -> bool,
-    /// The names of the arguments, in order.
-    pub(crate) names: &'a [String],
-    pub(super) place: Place,
-}
+use super::scope::Scope;
 
 /// A foreign placeholder, and the placeholder that it stands for.
 struct Found {
@@ -36,26 +29,27 @@ struct Found {
 pub(super) fn placeholders(
     template: &str,
     pieces: &[Piece],
-    arguments: &Arguments<'_>,
+    scope: &dyn Scope,
+    place: Place,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let texts = || pieces.iter().filter(|piece| is_text(piece));
     let mut found: Vec<Found> = texts()
-        .flat_map(|piece| named(template, piece.range.clone(), arguments))
+        .flat_map(|piece| named(template, piece.range.clone(), scope))
         .filter(|found| !template[found.range.clone()].starts_with(':') || !is_used(found, pieces))
         .collect();
     if found.is_empty() && pieces.iter().all(is_text) {
         found = texts()
             .flat_map(|piece| counted(template, piece.range.clone()))
             .collect();
-        number(&mut found, arguments.names);
+        number(&mut found, &scope.listed());
     }
     let Some(first) = found.first() else {
         return;
     };
     let written = &template[first.range.clone()];
     let why = match &first.argument {
-        Some(argument) => format!("but `{argument}` is an argument"),
+        Some(argument) => format!("but `{argument}` is {}", scope.noun().with_article()),
         None => "and nothing in this key tells one call from another".to_owned(),
     };
     let text = if written.starts_with("<<") {
@@ -63,12 +57,16 @@ pub(super) fn placeholders(
     } else {
         format!("{template:?}")
     };
+    let text = place.takes_expressions().then(|| {
+        let option = place.option(&format!("String::from({text})"));
+        format!(", or `{option}` if you mean the text")
+    });
     diagnostics.push(Diagnostic::new(
         first.range.clone(),
         format_args!(
-            "`{written}` is literal text here, {why}; write `{}`, or `{}` if you mean the text",
+            "`{written}` is literal text here, {why}; write `{}`{}",
             corrected(template, &found),
-            arguments.place.option(&format!("String::from({text})")),
+            text.unwrap_or_default(),
         ),
     ));
 }
@@ -117,12 +115,12 @@ fn joined(text: &str) -> Option<String> {
 }
 
 /// Finds `#id`, `$id`, `:id`, `@id`, `%id%`, `%(id)s` and `<<id>>`, each with its chain of `.field`s.
-fn named(template: &str, piece: Range<usize>, arguments: &Arguments<'_>) -> Vec<Found> {
+fn named(template: &str, piece: Range<usize>, scope: &dyn Scope) -> Vec<Found> {
     let mut found = Vec::new();
     let mut at = piece.start;
     while at < piece.end {
         let (before, rest) = (&template[..at], &template[at..piece.end]);
-        match named_here(before, rest, arguments) {
+        match named_here(before, rest, scope) {
             Some((name, length, argument)) => {
                 // `#{#id}`, the nested form of Spring.
                 let nested = (before.ends_with("#{") || before.ends_with("${"))
@@ -146,11 +144,7 @@ fn named(template: &str, piece: Range<usize>, arguments: &Arguments<'_>) -> Vec<
 }
 
 /// A placeholder at the head of `rest`: its text for `<…>`, its length, and the argument that it names.
-fn named_here(
-    before: &str,
-    rest: &str,
-    arguments: &Arguments<'_>,
-) -> Option<(String, usize, String)> {
+fn named_here(before: &str, rest: &str, scope: &dyn Scope) -> Option<(String, usize, String)> {
     const FORMS: [(&str, &str); 7] = [
         ("#", ""),
         ("$", ""),
@@ -172,20 +166,20 @@ fn named_here(
             return None;
         }
         let name = path.split('.').next().unwrap_or(path);
-        let argument = meant(name, arguments)?;
+        let argument = meant(name, scope)?;
         let placeholder = format!("{argument}{}", &path[name.len()..]);
         Some((placeholder, end + close.len(), argument))
     })
 }
 
 /// The argument with this name, even if it is spelt in camel case.
-fn meant(name: &str, arguments: &Arguments<'_>) -> Option<String> {
+fn meant(name: &str, scope: &dyn Scope) -> Option<String> {
     // A name with a capital first letter is a type, as `Self` is.
     let snake = name
         .starts_with(char::is_lowercase)
         .then(|| suggest::snake(name));
     let spellings = std::iter::once(name.to_owned()).chain(snake);
-    spellings.into_iter().find(|name| (arguments.has)(name))
+    spellings.into_iter().find(|name| is_meant(name, scope))
 }
 
 /// A name, and the `.field`s and `.method()`s after it.

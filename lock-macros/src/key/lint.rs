@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use super::Place;
 use super::diagnostic::Diagnostic;
-use super::foreign::{self, Arguments};
+use super::foreign;
 use super::scan::{Kind, Piece};
+use super::scope::{Noun, Scope};
 
 /// The longest key that can be locked, in bytes.
 const LONGEST: usize = 512;
@@ -14,19 +16,20 @@ const LONGEST: usize = 512;
 pub(crate) fn lint(
     template: &str,
     pieces: &[Piece],
-    arguments: &Arguments<'_>,
+    scope: &dyn Scope,
+    place: Place,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     if pieces.is_empty() && diagnostics.is_empty() {
         diagnostics.push(Diagnostic::new(0..0, "the key is empty"));
     }
     length(pieces, diagnostics);
-    separators(pieces, diagnostics);
+    separators(pieces, scope.noun(), diagnostics);
     let before = diagnostics.len();
-    literal_arguments(pieces, arguments.has, diagnostics);
+    literal_names(pieces, scope, diagnostics);
     // Text that was meant as a placeholder is reported once.
     if diagnostics.len() == before {
-        foreign::placeholders(template, pieces, arguments, diagnostics);
+        foreign::placeholders(template, pieces, scope, place, diagnostics);
     }
     if diagnostics.len() == before {
         braces(pieces, diagnostics);
@@ -47,7 +50,7 @@ fn length(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
 
 /// Requires a byte between two values that no value can contain. `%` does not count, since it starts
 /// an escaped byte of a value.
-fn separators(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
+fn separators(pieces: &[Piece], noun: Noun, diagnostics: &mut Vec<Diagnostic>) {
     let separates = |byte: u8| byte.is_ascii() && byte != b'%' && !is_unescaped(byte);
     let mut last: Option<usize> = None;
     let mut separated = true;
@@ -60,7 +63,10 @@ fn separators(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
                 {
                     diagnostics.push(Diagnostic::new(
                         start..piece.range.end,
-                        "different arguments could give the same key; separate them with `:` or `/`",
+                        format_args!(
+                            "different {}s could give the same key; separate them with `:` or `/`",
+                            noun.singular()
+                        ),
                     ));
                 }
                 last = Some(piece.range.start);
@@ -75,12 +81,8 @@ fn is_unescaped(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.@+".contains(&byte)
 }
 
-/// Reports `{id}`, the syntax of `format!`, if `id` is an argument.
-fn literal_arguments(
-    pieces: &[Piece],
-    is_argument: &dyn Fn(&str) -> bool,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+/// Reports `{id}`, the syntax of `format!`, if `id` is a name of the scope.
+fn literal_names(pieces: &[Piece], scope: &dyn Scope, diagnostics: &mut Vec<Diagnostic>) {
     for piece in pieces {
         let text = text(piece);
         for (open, _) in text.match_indices('{') {
@@ -89,17 +91,23 @@ fn literal_arguments(
             };
             let inside = &text[open + 1..open + 1 + length];
             let root = inside.split(['.', ':', '[', '(']).next().unwrap_or(inside);
-            if is_argument(root) {
+            if is_meant(root, scope) {
                 let range = within(piece, open..open + length + 2);
                 diagnostics.push(Diagnostic::new(
                     range,
                     format_args!(
-                        "`{{{inside}}}` is literal text here, but `{root}` is an argument; write `<{inside}>`, or `{{<{inside}>}}` for a hash tag"
+                        "`{{{inside}}}` is literal text here, but `{root}` is {}; write `<{inside}>`, or `{{<{inside}>}}` for a hash tag",
+                        scope.noun().with_article()
                     ),
                 ));
             }
         }
     }
+}
+
+/// Whether a name in text stands for a value: a name of the scope, or `self`.
+pub(super) fn is_meant(name: &str, scope: &dyn Scope) -> bool {
+    scope.has(name) || name == "self" && scope.check_self().is_ok()
 }
 
 /// Checks the hash tag: Redis Cluster takes the text between the first `{` and the first `}` after it,
@@ -178,19 +186,15 @@ fn within(piece: &Piece, part: Range<usize>) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Place;
     use super::super::scan::scan;
     use super::*;
+    use crate::item::Names;
 
     fn diagnostics(template: &str) -> Vec<(&str, String)> {
         let mut diagnostics = Vec::new();
         let pieces = scan(template, &mut diagnostics);
-        let arguments = Arguments {
-            has: &|name| name == "id" || name == "self",
-            names: &["id".to_owned()],
-            place: Place::Value,
-        };
-        lint(template, &pieces, &arguments, &mut diagnostics);
+        let names = Names::of(&syn::parse_str("fn f(&self, id: u64)").unwrap());
+        lint(template, &pieces, &names, Place::Value, &mut diagnostics);
         diagnostics
             .into_iter()
             .map(|diagnostic| (&template[diagnostic.range], diagnostic.message))

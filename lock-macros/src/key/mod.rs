@@ -6,17 +6,17 @@ mod key_list;
 mod lint;
 mod placeholder;
 mod scan;
+mod scope;
 
 use proc_macro2::TokenStream;
 use syn::{Expr, LitStr};
 
 use crate::args;
 use crate::errors::Errors;
-use crate::item::Names;
 use diagnostic::Diagnostic;
-use foreign::Arguments;
 pub(crate) use key_list::KeyList;
 use scan::Kind;
+pub(crate) use scope::{Noun, Scope};
 
 /// The value of `key`, or an element of `keys`.
 pub(crate) enum Key {
@@ -37,13 +37,15 @@ pub(crate) enum Segment {
     Value { source: String, expr: TokenStream },
 }
 
-/// The place of a key in the attribute, for messages.
+/// The place of a key, for messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     /// `key = …`
     Value,
     /// `keys = […]`
     Element,
+    /// `#[lock_key(…)]`
+    Declared,
 }
 
 impl Place {
@@ -51,25 +53,37 @@ impl Place {
         match self {
             Place::Value => "the whole value of `key`",
             Place::Element => "a whole element of `keys`",
+            Place::Declared => "the whole of `#[lock_key(…)]`",
         }
     }
 
-    /// The option with this key.
+    /// The source with this key.
     fn option(self, key: &str) -> String {
         match self {
             Place::Value => format!("key = {key}"),
             Place::Element => format!("keys = [{key}]"),
+            Place::Declared => format!("#[lock_key({key})]"),
         }
+    }
+
+    /// Whether the key may also be an expression.
+    fn takes_expressions(self) -> bool {
+        self != Place::Declared
     }
 }
 
 impl Key {
     /// Reads a key. Returns `None` if it reported a mistake.
-    fn read(value: Expr, place: Place, names: &Names, errors: &mut Errors) -> Option<Key> {
+    pub(crate) fn read(
+        value: Expr,
+        place: Place,
+        scope: &dyn Scope,
+        errors: &mut Errors,
+    ) -> Option<Key> {
         match args::string(&value) {
-            Some(literal) => Template::read(literal, place, names, errors).map(Key::Template),
+            Some(literal) => Template::read(literal, place, scope, errors).map(Key::Template),
             None => {
-                let stray = template_inside(&value, names);
+                let stray = template_inside(&value, scope);
                 if let Some(stray) = &stray {
                     stray.report(place, errors);
                 }
@@ -99,9 +113,9 @@ impl StrayTemplate {
     }
 }
 
-fn template_inside(value: &Expr, names: &Names) -> Option<StrayTemplate> {
+fn template_inside(value: &Expr, scope: &dyn Scope) -> Option<StrayTemplate> {
     let literal = passed_on(value)?;
-    let argument = argument_in(&literal.value(), names)?;
+    let argument = argument_in(&literal.value(), scope)?;
     Some(StrayTemplate { literal, argument })
 }
 
@@ -121,10 +135,10 @@ fn passed_on(value: &Expr) -> Option<LitStr> {
 }
 
 /// The first argument that a template of this text would name.
-fn argument_in(text: &str, names: &Names) -> Option<String> {
+fn argument_in(text: &str, scope: &dyn Scope) -> Option<String> {
     let pieces = scan::scan(text, &mut Vec::new());
     pieces.into_iter().find_map(|piece| match piece.kind {
-        Kind::Value(source) => names.find(source.trim()).is_some().then_some(source),
+        Kind::Value(source) => scope.has(source.trim()).then_some(source),
         Kind::Text(_) => None,
     })
 }
@@ -139,26 +153,22 @@ impl Template {
         segments.collect()
     }
 
-    fn read(literal: LitStr, place: Place, names: &Names, errors: &mut Errors) -> Option<Template> {
+    /// Reads a template. Returns `None` if it reported a mistake.
+    pub(crate) fn read(
+        literal: LitStr,
+        place: Place,
+        scope: &dyn Scope,
+        errors: &mut Errors,
+    ) -> Option<Template> {
         let template = literal.value();
         let mut diagnostics = Vec::new();
         let pieces = scan::scan(&template, &mut diagnostics);
-        let arguments: Vec<String> = names
-            .bindings
-            .iter()
-            .map(|binding| binding.ident.to_string())
-            .collect();
-        let arguments = Arguments {
-            has: &|name| names.find(name).is_some() || (name == "self" && names.receiver.is_some()),
-            names: &arguments,
-            place,
-        };
-        lint::lint(&template, &pieces, &arguments, &mut diagnostics);
+        lint::lint(&template, &pieces, scope, place, &mut diagnostics);
         let mut segments = Vec::with_capacity(pieces.len());
         for piece in pieces {
             match piece.kind {
                 Kind::Text(text) => segments.push(Segment::Text(text)),
-                Kind::Value(source) => match placeholder::read(&source, literal.span(), names) {
+                Kind::Value(source) => match placeholder::read(&source, literal.span(), scope) {
                     Ok(expr) => segments.push(Segment::Value { source, expr }),
                     Err(message) => diagnostics.push(Diagnostic::new(piece.range, message)),
                 },
@@ -176,6 +186,7 @@ impl Template {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::Names;
 
     fn read(value: &str) -> (Option<Key>, Vec<String>) {
         let mut errors = Errors::default();

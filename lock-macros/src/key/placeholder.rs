@@ -4,22 +4,19 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Expr, LitStr, Path, UnOp};
 
-use crate::item::Names;
-use crate::suggest;
 use crate::tokens;
 
 use super::scan::format_specification;
+use super::scope::{Noun, Scope};
 
 /// Turns a placeholder into an expression, or returns a message about its mistake.
-///
-/// The names of arguments get the hygiene of the argument and the place of the literal. The function
-/// may come from a `macro_rules!` macro, and a name from the macro or from its caller.
-pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenStream, String> {
+pub(crate) fn read(source: &str, literal: Span, scope: &dyn Scope) -> Result<TokenStream, String> {
+    let noun = scope.noun();
     if source.trim().is_empty() {
-        return Err(
-            "`<>` names nothing; write an argument's name, or `<<` and `>>` for literal brackets"
-                .to_owned(),
-        );
+        return Err(format!(
+            "`<>` names nothing; write {}'s name, or `<<` and `>>` for literal brackets",
+            noun.with_article()
+        ));
     }
     if let Some(at) = format_specification(source) {
         return Err(format!(
@@ -29,43 +26,48 @@ pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenSt
     }
     // The macro's hygiene prevents a suggestion of the compiler to replace the whole literal by a
     // field of a similar name.
-    let parsed = LitStr::new(source, Span::mixed_site().located_at(literal)).parse::<Expr>();
+    let place = Span::mixed_site().located_at(literal);
+    let parsed = LitStr::new(&scope.parsable(source)?, place).parse::<Expr>();
     let not_a_value = || {
         format!(
-            "`<{source}>` is not a value: write an argument, `self`, a constant or a path, then `.field`, `.0`, `.method(…)` or `[index]`"
+            "`<{source}>` is not a value: write {}, then `.field`, `.0`, `.method(…)` or `[index]`",
+            noun.roots()
         )
     };
-    let expr = parsed.map_err(|_| keyword(source, names).unwrap_or_else(not_a_value))?;
+    let expr = parsed.map_err(|_| keyword(source, scope).unwrap_or_else(not_a_value))?;
     let stream = expr.to_token_stream();
-    refuse_await_and_try(&stream)?;
+    refuse_await_and_try(&stream, noun)?;
     let path = root(&expr).ok_or_else(not_a_value)?;
-    check_root(path, names)?;
-    Ok(adopt(stream, literal, names))
+    check_root(path, scope)?;
+    Ok(tokens::map_names(stream, &mut |name| {
+        scope.value(name, literal)
+    }))
 }
 
 /// The message about `type`, where the argument is `r#type`.
-fn keyword(source: &str, names: &Names) -> Option<String> {
+fn keyword(source: &str, scope: &dyn Scope) -> Option<String> {
     let end = source
         .find(|letter: char| letter != '_' && !letter.is_alphanumeric())
         .unwrap_or(source.len());
     let raw = format!("r#{}", &source[..end]);
-    names.find(&raw)?;
-    Some(format!(
-        "`{}` is a keyword; write `<{raw}{}>`",
-        &source[..end],
-        &source[end..]
-    ))
+    scope.has(&raw).then(|| {
+        format!(
+            "`{}` is a keyword; write `<{raw}{}>`",
+            &source[..end],
+            &source[end..]
+        )
+    })
 }
 
-fn refuse_await_and_try(stream: &TokenStream) -> Result<(), String> {
+fn refuse_await_and_try(stream: &TokenStream, noun: Noun) -> Result<(), String> {
     let is_await = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "await");
     let is_try =
         |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == '?');
     if tokens::any(stream.clone(), &mut |tree| is_await(tree)) {
-        return Err("a key cannot await; pass the value as an argument".to_owned());
+        return Err(format!("a key cannot await; {}", noun.instead()));
     }
     if tokens::any(stream.clone(), &mut |tree| is_try(tree)) {
-        return Err("a key cannot use `?`; pass the value as an argument".to_owned());
+        return Err(format!("a key cannot use `?`; {}", noun.instead()));
     }
     Ok(())
 }
@@ -89,25 +91,23 @@ fn root(expr: &Expr) -> Option<&Path> {
     }
 }
 
-fn check_root(path: &Path, names: &Names) -> Result<(), String> {
+fn check_root(path: &Path, scope: &dyn Scope) -> Result<(), String> {
     let Some(name) = path.get_ident().map(Ident::to_string) else {
         return Ok(());
     };
     if name == "self" {
-        return match names.receiver {
-            Some(_) => Ok(()),
-            None => Err("this function has no `self`".to_owned()),
-        };
+        return scope.check_self();
     }
-    if names.is_ambiguous(&name) {
+    if scope.is_ambiguous(&name) {
         return Err(format!(
-            "two arguments are named `{name}`, one by a macro and one by its caller; give one of them another name"
+            "two {}s are named `{name}`, one by a macro and one by its caller; give one of them another name",
+            scope.noun().singular()
         ));
     }
-    if names.find(&name).is_some() || is_constant(&name) || names.incomplete {
+    if scope.has(&name) || is_constant(&name) || scope.is_open() {
         return Ok(());
     }
-    Err(no_such_argument(&name, names))
+    Err(scope.no_such(&name))
 }
 
 fn is_constant(name: &str) -> bool {
@@ -115,53 +115,10 @@ fn is_constant(name: &str) -> bool {
         && !name.contains(|letter: char| letter.is_ascii_lowercase())
 }
 
-fn no_such_argument(name: &str, names: &Names) -> String {
-    let arguments: Vec<String> = names
-        .bindings
-        .iter()
-        .map(|binding| binding.ident.to_string())
-        .collect();
-    let close = suggest::closest(name, arguments.iter().map(String::as_str));
-    match (close, &*arguments) {
-        (Some(close), _) => format!("no argument named `{name}`; did you mean `{close}`?"),
-        (None, []) => format!("no argument named `{name}`; this function has none"),
-        (None, [only]) => format!("no argument named `{name}`; there is `{only}`"),
-        (None, several) => format!(
-            "no argument named `{name}`; there are `{}`",
-            several.join("`, `")
-        ),
-    }
-}
-
-/// Gives the names of arguments their hygiene: see [`read`].
-fn adopt(stream: TokenStream, literal: Span, names: &Names) -> TokenStream {
-    tokens::map_names(stream, &mut |ident| {
-        let original = if ident == "self" {
-            names.receiver.as_ref()
-        } else {
-            names.find(&ident.to_string())
-        };
-        match original {
-            Some(original) => {
-                let mut adopted = original.clone();
-                adopted.set_span(original.span().located_at(literal));
-                adopted
-            }
-            // The name may come from a pattern that a macro makes. Such a name resolves with the
-            // hygiene of the literal.
-            None if names.incomplete => {
-                let mut adopted = ident;
-                adopted.set_span(literal);
-                adopted
-            }
-            None => ident,
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::Names;
 
     fn names(signature: &str) -> Names {
         Names::of(&syn::parse_str(signature).unwrap())

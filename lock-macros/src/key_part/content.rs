@@ -1,13 +1,13 @@
 //! Determines what a value of the type writes into a key.
 
-use proc_macro2::{Ident, TokenTree};
+use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Fields, Generics, Index, ItemEnum, ItemStruct, Member, Type};
+use syn::{Fields, ItemEnum, ItemStruct};
 
 use super::attribute::{self, rename};
 use crate::errors::Errors;
-use crate::tokens;
+use crate::field::Field;
 
 /// The content that a value writes.
 pub(super) enum Content<'a> {
@@ -15,12 +15,6 @@ pub(super) enum Content<'a> {
     Field(Field<'a>, Vec<Field<'a>>),
     /// The text of its variant.
     Names(Vec<Variant<'a>>),
-}
-
-/// A field of a struct.
-pub(super) struct Field<'a> {
-    pub(super) member: Member,
-    pub(super) ty: &'a Type,
 }
 
 /// A variant without fields.
@@ -35,9 +29,8 @@ impl<'a> Content<'a> {
         for field in &item.fields {
             attribute::refuse_on_field(&field.attrs, errors);
         }
-        let (markers, mut values): (Vec<_>, Vec<_>) = fields(&item.fields)
-            .into_iter()
-            .partition(|field| field.is_marker());
+        let (markers, mut values): (Vec<_>, Vec<_>) =
+            Field::all(&item.fields).partition(Field::is_marker);
         if values.len() == 1 {
             return Some(Content::Field(values.remove(0), markers));
         }
@@ -92,42 +85,4 @@ impl<'a> Content<'a> {
         }
         is_correct.then_some(Content::Names(variants))
     }
-}
-
-impl Field<'_> {
-    /// Returns whether it is a `PhantomData`, by its name. In the expansion, the compiler checks it.
-    fn is_marker(&self) -> bool {
-        let mut ty = self.ty;
-        // A macro passes a `$type:ty` in such a group.
-        while let Type::Group(group) = ty {
-            ty = &group.elem;
-        }
-        let Type::Path(path) = ty else {
-            return false;
-        };
-        let last = path.path.segments.last();
-        last.is_some_and(|last| last.ident == "PhantomData")
-    }
-
-    /// Returns whether its type depends on a type parameter, so that only the user of the struct knows if it is a `KeyPart`.
-    pub(super) fn is_generic(&self, generics: &Generics) -> bool {
-        tokens::any(self.ty.to_token_stream(), &mut |tree| match tree {
-            TokenTree::Ident(ident) => generics.type_params().any(|param| *ident == param.ident),
-            _ => false,
-        })
-    }
-}
-
-fn fields(fields: &Fields) -> Vec<Field<'_>> {
-    fields
-        .iter()
-        .enumerate()
-        .map(|(number, field)| Field {
-            member: match &field.ident {
-                Some(name) => Member::Named(name.clone()),
-                None => Member::Unnamed(Index::from(number)),
-            },
-            ty: &field.ty,
-        })
-        .collect()
 }

@@ -10,11 +10,12 @@ mod content;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Generics, Item, ItemEnum, ItemStruct, Type};
+use syn::{Attribute, Generics, Item, ItemEnum, ItemStruct};
 
 use crate::errors::Errors;
+use crate::field::Field;
 use attribute::Container;
-use content::{Content, Field, Variant};
+use content::{Content, Variant};
 
 /// The type below the derive.
 struct Derived<'a> {
@@ -104,13 +105,8 @@ fn implementation(
         }
     };
     let mut generics = (*generics).clone();
-    if let Some(Content::Field(field, _)) = content
-        && field.is_generic(&generics)
-    {
-        let ty = field.ty;
-        let bound = quote_spanned!(ty.span()=> #ty: #runtime::__private::v1::KeyPart);
-        let predicate = syn::parse2(bound).expect("it is a bound");
-        generics.make_where_clause().predicates.push(predicate);
+    if let Some(Content::Field(field, _)) = content {
+        field.bound(&mut generics, runtime);
     }
     let (parameters, arguments, bounds) = generics.split_for_impl();
     quote! {
@@ -130,17 +126,9 @@ fn write_field(
     key: &Ident,
     runtime: &TokenStream,
 ) -> TokenStream {
-    // This name has the span of the type, so that the compiler's errors are there. `self` cannot have it: the type may come
-    // from another macro, and with that macro's hygiene, `self` would be unknown.
-    let value = |ty: &Type| Ident::new("value", Span::mixed_site().located_at(ty.span()));
-    let markers = markers.iter().map(|Field { member, ty }| {
-        let value = value(ty);
-        // Another type of that name, with values that differ, is an error here.
-        let check = quote_spanned!(ty.span()=> let _: &::core::marker::PhantomData<_> = #value;);
-        quote!(let #value = &self.#member; #check)
-    });
+    let markers = markers.iter().map(Field::check_marker);
+    let value = field.value();
     let Field { member, ty } = field;
-    let value = value(ty);
     let write =
         quote_spanned!(ty.span()=> #runtime::__private::v1::KeyPart::write_to(#value, #key););
     quote!(#(#markers)* let #value = &self.#member; #write)

@@ -5,9 +5,15 @@
 use std::fs;
 use std::path::Path;
 
-/// Compares an expansion with `expanded/<name>.rs`.
+use proc_macro2::TokenStream;
+
+/// Compares a locked function with `expanded/<name>.rs`.
 fn compare(name: &str, args: &str, item: &str) {
-    let output = crate::lock(super::tokens(args), super::tokens(item));
+    compare_output(name, crate::lock(super::tokens(args), super::tokens(item)));
+}
+
+/// Compares an expansion with `expanded/<name>.rs`.
+fn compare_output(name: &str, output: TokenStream) {
     let found = prettyplease::unparse(&syn::parse2(output).expect("the expansion parses"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("src/tests/expanded")
@@ -102,4 +108,11 @@ fn async_trait_method_expands_as_recorded() {
             })
         }",
     );
+}
+
+#[test]
+fn declared_key_expands_as_recorded() {
+    let item = "#[lock_key(\"{<tenant>}:<*number>\")]
+        pub struct InvoiceKey<'a, T: Shop> { tenant: T, number: &'a u64, of: PhantomData<T> }";
+    compare_output("declared_key", crate::lock_key::derive(super::tokens(item)));
 }

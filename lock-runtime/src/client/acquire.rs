@@ -22,7 +22,7 @@ use crate::client::body_end::{self, BodyEnd};
 use crate::client::core::Core;
 use crate::client::guard::LockGuard;
 use crate::error::LockError;
-use crate::key::LockKey;
+use crate::key::{KeyTemplate, LockKey};
 
 /// A call for a lock, with its options; created by [`LockClient::lock`](crate::LockClient::lock).
 ///
@@ -61,11 +61,11 @@ impl Acquire {
     pub(crate) fn new(core: Arc<Core>, key: LockKey) -> Acquire {
         Acquire {
             core,
+            template: key.template().map_or(BY_HAND, KeyTemplate::text),
             key,
             others: None,
             options: CallOptions::default(),
             function: "",
-            template: BY_HAND,
             place: Location::caller(),
         }
     }
@@ -74,12 +74,18 @@ impl Acquire {
     pub(crate) fn for_all(core: Arc<Core>, mut keys: impl Iterator<Item = LockKey>) -> Acquire {
         let first = keys.next().unwrap_or_else(LockKey::missing);
         let mut acquire = Acquire::new(core, first);
-        acquire.others = Some(keys.collect());
+        let others: Arc<[LockKey]> = keys.collect();
+        // The template stands for all keys, or for none.
+        if !others.iter().all(|key| key.is_written_by(acquire.template)) {
+            acquire.template = BY_HAND;
+        }
+        acquire.others = Some(others);
         acquire
     }
 
     /// Sets the name that spans, events and metrics show in place of the key's template, and that the holder's label
-    /// shows. Default: `-` in reports, and none in the label.
+    /// shows. Default: in reports the template of a [declared](derive@crate::LockKey) key, or else `-`; none in the
+    /// label.
     ///
     /// Do not include the key: each distinct name becomes a metrics series. Locks with the same name are one class in
     /// the [order of locks](crate::docs::cookbook#opposite-orders): the name `account:<>` is the class of the template
@@ -102,13 +108,13 @@ impl Acquire {
     /// Returns the function that has the attribute, or else the name of the lock, for the holder's label.
     fn function_or_name(&self) -> &'static str {
         match self.function {
-            "" if self.template != BY_HAND => self.template,
+            "" if is_name(self.template, &self.key) => self.template,
             function => function,
         }
     }
 
     /// Adds the attribute's options, and for labels and logs the calling function, the template of its key and its
-    /// place.
+    /// place. A template that wrote all keys stays.
     pub(crate) fn described(
         mut self,
         options: CallOptions,
@@ -118,7 +124,9 @@ impl Acquire {
     ) -> Acquire {
         self.options = options;
         self.function = function;
-        self.template = template;
+        if self.template == BY_HAND {
+            self.template = template;
+        }
         self.place = place;
         self
     }
@@ -250,8 +258,13 @@ impl Acquire {
     }
 }
 
-/// The template that reports show for a lock acquired without the attribute.
+/// The template that reports show for a lock that no template names.
 const BY_HAND: &str = "-";
+
+/// Whether the template of a call by hand is the name that the program gave it.
+fn is_name(template: &str, key: &LockKey) -> bool {
+    template != BY_HAND && !key.is_written_by(template)
+}
 
 /// Turns `Busy` into `None`: contention is an answer, not an error.
 fn unless_busy(acquired: Result<LockGuard, LockError>) -> Result<Option<LockGuard>, LockError> {

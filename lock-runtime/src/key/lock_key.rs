@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::key_problem::KeyProblem;
+use super::key_template::KeyTemplate;
 
 /// The longest part of a key that a message shows, in bytes before escaping.
 const SHOWN: usize = 128;
@@ -16,7 +17,7 @@ const SHOWN: usize = 128;
 /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey) if it [cannot be used](#which-keys-are-refused).
 ///
 /// A key is used exactly as it is: nothing is trimmed, folded or normalised. To build one from values, use the
-/// attribute's template or a [`KeyWriter`](crate::KeyWriter): a plain `format!("{a}:{b}")` gives the same key
+/// attribute's template, [`#[derive(LockKey)]`](derive@crate::LockKey) or a [`KeyWriter`](crate::KeyWriter): a plain `format!("{a}:{b}")` gives the same key
 /// for different values.
 ///
 /// # Examples
@@ -53,9 +54,9 @@ pub struct LockKey {
     /// The defect found while the key was written; reported when a lock is acquired with it. Boxed, since every held
     /// lock has a key, and none of these keys has a problem.
     problem: Option<Box<KeyProblem>>,
-    /// The text around the values, if the key was written by a template of the attribute. A thin pointer, since every
-    /// lease has it. It does not identify the lock, so comparisons ignore it.
-    outline: Option<&'static &'static str>,
+    /// The template that wrote the key, if one did. A thin pointer, since every lease has it. It does not identify the
+    /// lock, so comparisons ignore it.
+    template: Option<&'static KeyTemplate>,
 }
 
 impl LockKey {
@@ -63,19 +64,22 @@ impl LockKey {
         LockKey {
             text: text.into(),
             problem: problem.map(Box::new),
-            outline: None,
+            template: None,
         }
     }
 
-    /// Adds the text of the key's template around its values: `account:<>`.
-    pub(crate) fn with_outline(mut self, outline: &'static &'static str) -> LockKey {
-        self.outline = Some(outline);
+    pub(crate) fn with_template(mut self, template: &'static KeyTemplate) -> LockKey {
+        self.template = Some(template);
         self
     }
 
-    /// Returns the text of the key's template around its values; `None` if no template wrote the key.
-    pub(crate) fn outline(&self) -> Option<&'static str> {
-        self.outline.copied()
+    /// Returns the template that wrote the key, if one did.
+    pub(crate) fn template(&self) -> Option<&'static KeyTemplate> {
+        self.template
+    }
+
+    pub(crate) fn is_written_by(&self, template: &str) -> bool {
+        self.template.is_some_and(|own| own.text() == template)
     }
 
     /// Creates a key from plain text, and detects text that was probably meant as a template.
@@ -260,7 +264,9 @@ mod tests {
     #[test]
     fn key_is_the_same_from_a_template_and_from_text() {
         let plain = LockKey::from("order:42");
-        let of_a_template = plain.clone().with_outline(&"order:<>");
+        let of_a_template = plain
+            .clone()
+            .with_template(&KeyTemplate("order:<id>", "order:<>"));
         assert_eq!(of_a_template, plain);
         let keys = std::collections::HashSet::from([plain, of_a_template]);
         assert_eq!(keys.len(), 1);

@@ -1,6 +1,7 @@
 //! Keys: how values become text, which keys are refused, and the names of a lock's records.
 
 mod key_problem;
+mod key_template;
 mod key_writer;
 mod lock;
 mod lock_key;
@@ -8,6 +9,7 @@ mod record_names;
 mod slot;
 mod stack_text;
 
+pub use key_template::KeyTemplate;
 pub use key_writer::{KeyPart, KeyWriter};
 pub(crate) use lock::{Lock, OneOrMore};
 pub use lock_key::LockKey;

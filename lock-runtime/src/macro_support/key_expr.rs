@@ -6,7 +6,8 @@ use crate::key::LockKey;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a lock key",
     label = "expected a `LockKey`, a `String` or a `&str`",
-    note = "a template is a string literal: `key = \"order:<id>\"`"
+    note = "a template is a string literal: `key = \"order:<id>\"`",
+    note = "a struct of your own becomes a key by `#[derive(lock_runtime::LockKey)]`"
 )]
 pub trait IntoKey {
     /// Returns the key; `text` means that the expression is a plain `&str`.

@@ -11,6 +11,7 @@ mod key_list;
 mod locked_call;
 mod skip;
 mod spec;
+mod template_writer;
 
 /// Inspection for this project's own tests.
 pub mod inspect {
@@ -29,9 +30,10 @@ pub mod v1 {
     pub use super::locked_call::{Call, release_after_blocking, run_blocking, token};
     pub use super::skip::Skip;
     pub use super::spec::{ClientRef, Spec, set};
+    pub use super::template_writer::{DeclaredKey, TemplateWriter, declared};
     pub use crate::call_tree::OnLost;
     pub use crate::client::body_end::BodyEnd;
     pub use crate::client::{Access, Acquire, CallOptions, OnBusy};
     pub use crate::error::LockError;
-    pub use crate::key::{KeyPart, KeyWriter};
+    pub use crate::key::{KeyPart, KeyTemplate, KeyWriter, LockKey};
 }

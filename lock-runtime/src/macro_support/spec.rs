@@ -7,9 +7,10 @@ use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 use super::locked_call::Call;
+use super::template_writer::TemplateWriter;
 use crate::client::{Acquire, CallOptions, LockClient, LockGuard};
 use crate::error::LockError;
-use crate::key::{KeyPart, KeyWriter, LockKey};
+use crate::key::{KeyTemplate, LockKey};
 
 /// The keys and the options of one call, before its client is known.
 ///
@@ -22,13 +23,14 @@ use crate::key::{KeyPart, KeyWriter, LockKey};
 pub struct Spec {
     /// The key of an expression; otherwise the writer has it.
     key: Option<LockKey>,
-    writer: KeyWriter,
+    /// The expansion writes templates into this.
+    pub writer: TemplateWriter,
     /// The complete keys of a call for several locks.
     several: Option<Vec<LockKey>>,
     function: &'static str,
     template: &'static str,
-    /// The text around the values of each template; empty for an element of `keys` that is an expression.
-    outlines: &'static [&'static str],
+    /// The template of each key; none for an element of `keys` that is an expression.
+    templates: &'static [KeyTemplate],
     place: &'static Location<'static>,
     /// Set by the expansion, with [`set`].
     pub options: CallOptions,
@@ -36,21 +38,20 @@ pub struct Spec {
 
 impl Spec {
     /// Describes a lock that `function` acquires. `template` stands for the key where values must not be visible: in
-    /// logs and metrics. `outlines` has the text of each template around its values, which identifies the class of the
-    /// lock for the lock order.
+    /// logs and metrics. `templates` has the template of each key.
     #[inline(never)]
     #[track_caller]
     pub fn new(
         &[function, template]: &'static [&'static str; 2],
-        outlines: &'static [&'static str],
+        templates: &'static [KeyTemplate],
     ) -> Spec {
         Spec {
             key: None,
-            writer: KeyWriter::new(),
+            writer: TemplateWriter::default(),
             several: None,
             function,
             template,
-            outlines,
+            templates,
             place: Location::caller(),
             options: CallOptions::default(),
         }
@@ -85,24 +86,6 @@ impl Spec {
     #[inline(never)]
     pub fn key(&mut self, key: LockKey) {
         self.several.get_or_insert_default().push(key);
-    }
-
-    /// Writes text of the template.
-    #[inline(never)]
-    pub fn text(&mut self, text: &'static str) {
-        self.writer.text(text);
-    }
-
-    /// Writes text of the template and the value of the placeholder after it. The placeholder's name is for messages.
-    pub fn part<P: KeyPart + ?Sized>(&mut self, names: &'static [&'static str; 2], value: &P) {
-        self.part_dyn(names, &value);
-    }
-
-    /// One copy for all types of values.
-    #[inline(never)]
-    fn part_dyn(&mut self, &[text, name]: &'static [&'static str; 2], value: &dyn KeyPart) {
-        self.writer.text(text);
-        self.writer.placeholder(name, value);
     }
 
     /// Acquires from the client of `client = …`.
@@ -146,12 +129,12 @@ impl Spec {
         let acquire = match self.several {
             None => {
                 let key = self.key.unwrap_or_else(|| self.writer.finish());
-                client.lock(outlined(key, self.outlines.first()))
+                client.lock(with_template(key, self.templates.first()))
             }
             Some(keys) => {
-                let outlines = self.outlines.iter().map(Some).chain(iter::repeat(None));
-                let keys = keys.into_iter().zip(outlines);
-                client.lock_all(keys.map(|(key, outline)| outlined(key, outline)))
+                let templates = self.templates.iter().map(Some).chain(iter::repeat(None));
+                let keys = keys.into_iter().zip(templates);
+                client.lock_all(keys.map(|(key, template)| with_template(key, template)))
             }
         };
         acquire.described(self.options, self.function, self.template, self.place)
@@ -164,10 +147,10 @@ pub fn set<T>(option: &mut Option<T>, value: T) {
     *option = Some(value);
 }
 
-/// The key, with the outline of the template that wrote it.
-fn outlined(key: LockKey, outline: Option<&'static &'static str>) -> LockKey {
-    match outline {
-        Some(outline) if !outline.is_empty() => key.with_outline(outline),
+/// The key, with the template that wrote it. An expression may yield a key that has one.
+fn with_template(key: LockKey, template: Option<&'static KeyTemplate>) -> LockKey {
+    match template {
+        Some(template) if !template.is_none() => key.with_template(template),
         _ => key,
     }
 }

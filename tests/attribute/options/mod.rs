@@ -4,6 +4,7 @@ mod installed;
 mod key_part;
 mod keys;
 mod leases;
+mod lock_key;
 mod modes;
 mod several_keys;
 

@@ -1,16 +1,13 @@
 use super::super::scan::scan;
 use super::*;
+use crate::item::Names;
 
 fn diagnostics(template: &str) -> Vec<(&str, String)> {
     let mut diagnostics = Vec::new();
     let pieces = scan(template, &mut diagnostics);
-    let names = ["id", "order_id", "order"].map(str::to_owned);
-    let arguments = Arguments {
-        has: &|name| names.iter().any(|known| known == name) || name == "self",
-        names: &names,
-        place: Place::Value,
-    };
-    placeholders(template, &pieces, &arguments, &mut diagnostics);
+    let signature = "fn f(&self, id: u64, order_id: u64, order: &Order)";
+    let names = Names::of(&syn::parse_str(signature).unwrap());
+    placeholders(template, &pieces, &names, Place::Value, &mut diagnostics);
     diagnostics
         .into_iter()
         .map(|diagnostic| (&template[diagnostic.range], diagnostic.message))
@@ -144,15 +141,11 @@ fn other_text_is_not_reported() {
 fn counting_placeholder_without_arguments_is_not_reported() {
     let template = "order:%s";
     let mut diagnostics = Vec::new();
-    let arguments = Arguments {
-        has: &|_| false,
-        names: &[],
-        place: Place::Value,
-    };
     placeholders(
         template,
         &scan(template, &mut diagnostics),
-        &arguments,
+        &Names::default(),
+        Place::Value,
         &mut diagnostics,
     );
     assert_eq!(diagnostics, []);

@@ -3,9 +3,9 @@ pub async fn ship(id: u64, order: Order) -> Result<Receipt, ShipError> {
     return match {
         let mut __lock_spec = __lock_rt::Spec::new(
             &["ship", "order:<id>"],
-            &["order:<>"],
+            &[__lock_rt::KeyTemplate("order:<id>", "order:<>")],
         );
-        __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
+        __lock_rt::TemplateWriter::part(&mut __lock_spec.writer, &["order:", "id"], &id);
         __lock_rt::set(
             &mut __lock_spec.options.ttl,
             ::core::time::Duration::new(10u64, 0u32),

@@ -21,11 +21,23 @@ where
         return match {
             let mut __lock_spec = __lock_rt::Spec::new(
                 &["post", "<self.name>:<from>/<note>"],
-                &["<>:<>/<>"],
+                &[__lock_rt::KeyTemplate("<self.name>:<from>/<note>", "<>:<>/<>")],
             );
-            __lock_rt::Spec::part(&mut __lock_spec, &["", "self.name"], &__self.name);
-            __lock_rt::Spec::part(&mut __lock_spec, &[":", "from"], &from);
-            __lock_rt::Spec::part(&mut __lock_spec, &["/", "note"], &note);
+            __lock_rt::TemplateWriter::part(
+                &mut __lock_spec.writer,
+                &["", "self.name"],
+                &__self.name,
+            );
+            __lock_rt::TemplateWriter::part(
+                &mut __lock_spec.writer,
+                &[":", "from"],
+                &from,
+            );
+            __lock_rt::TemplateWriter::part(
+                &mut __lock_spec.writer,
+                &["/", "note"],
+                &note,
+            );
             let __lock_call = __lock_rt::Spec::acquire(__lock_spec, &(__self.locks));
             __lock_call
         } {

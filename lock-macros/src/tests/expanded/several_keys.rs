@@ -3,11 +3,23 @@ fn transfer(&self, from: u64, to: &Account) -> Result<(), LockError> {
     return match {
         let mut __lock_spec = __lock_rt::Spec::new(
             &["transfer", "account:<from>, account:<to.id>, …"],
-            &["account:<>", "account:<>", ""],
+            &[
+                __lock_rt::KeyTemplate("account:<from>", "account:<>"),
+                __lock_rt::KeyTemplate("account:<to.id>", "account:<>"),
+                __lock_rt::KeyTemplate::NONE,
+            ],
         );
-        __lock_rt::Spec::part(&mut __lock_spec, &["account:", "from"], &from);
+        __lock_rt::TemplateWriter::part(
+            &mut __lock_spec.writer,
+            &["account:", "from"],
+            &from,
+        );
         __lock_rt::Spec::next(&mut __lock_spec);
-        __lock_rt::Spec::part(&mut __lock_spec, &["account:", "to.id"], &to.id);
+        __lock_rt::TemplateWriter::part(
+            &mut __lock_spec.writer,
+            &["account:", "to.id"],
+            &to.id,
+        );
         __lock_rt::Spec::next(&mut __lock_spec);
         let __lock_key = match (self.ledger_key()) {
             __lock_key => {

@@ -3,9 +3,9 @@ async fn nightly() {
     return match {
         let mut __lock_spec = __lock_rt::Spec::new(
             &["nightly", "nightly"],
-            &["nightly"],
+            &[__lock_rt::KeyTemplate("nightly", "nightly")],
         );
-        __lock_rt::Spec::text(&mut __lock_spec, "nightly");
+        __lock_rt::TemplateWriter::text(&mut __lock_spec.writer, "nightly");
         __lock_rt::set(&mut __lock_spec.options.wait, Duration::ZERO);
         __lock_spec.options.on_busy = __lock_rt::OnBusy::Skip;
         __lock_rt::Spec::acquire_installed(__lock_spec)

@@ -5,9 +5,13 @@ fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
         return match {
             let mut __lock_spec = __lock_rt::Spec::new(
                 &["ship", "order:<id>"],
-                &["order:<>"],
+                &[__lock_rt::KeyTemplate("order:<id>", "order:<>")],
             );
-            __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
+            __lock_rt::TemplateWriter::part(
+                &mut __lock_spec.writer,
+                &["order:", "id"],
+                &id,
+            );
             __lock_rt::Spec::acquire_installed(__lock_spec)
         } {
             mut __lock_call => {

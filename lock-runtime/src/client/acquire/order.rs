@@ -1,10 +1,10 @@
 //! Compares the order in which a call takes locks with the order of other calls.
 
 use super::options::OnBusy;
-use super::{Acquire, BY_HAND};
+use super::{Acquire, is_name};
 use crate::call_tree;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{self, LockKey, OneOrMore};
+use crate::key::{self, KeyTemplate, LockKey, OneOrMore};
 use crate::lease::Mode;
 use crate::lock_order::{
     Class, Crossing, Graph, Hold, Keys, Link, Lock, News, Origin, Party, Ring, Step, Verdict, Wait,
@@ -158,11 +158,11 @@ fn lock<'a>(key: &'a LockKey, labels: &CallLabels) -> Lock<'a> {
 
 /// Returns the class of a lock: the text of its template around the values, its name, or else its key.
 fn class<'a>(key: &'a LockKey, labels: &CallLabels) -> Class<'a> {
-    let is_named = labels.function.is_empty() && labels.template != BY_HAND;
+    let is_named = labels.function.is_empty() && is_name(labels.template, key);
     let of_the_program = if is_named {
         Some(labels.template)
     } else {
-        key.outline()
+        key.template().map(KeyTemplate::outline)
     };
     match of_the_program {
         Some(text) => Class {

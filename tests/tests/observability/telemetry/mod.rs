@@ -4,6 +4,7 @@
 //! reports much of the telemetry.
 
 mod connections;
+mod declared;
 mod holds;
 mod keys;
 mod lock_order;

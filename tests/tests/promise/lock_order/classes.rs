@@ -1,6 +1,6 @@
 //! Which locks belong to the same class.
 
-use lock_runtime::{LockClient, LockError, LockKey, distributed_lock};
+use lock_runtime::{LockClient, LockError, LockGuard, LockKey, distributed_lock};
 
 use super::{closes_a_ring, nest, strict};
 
@@ -102,4 +102,30 @@ async fn key_of_an_expression_is_its_own_class() {
     let error = row(&locks, 3, "row:1").await.unwrap_err();
     assert!(error.to_string().contains("holds `row:3`"), "{error}");
     assert!(closes_a_ring(Err(error)));
+}
+
+#[derive(LockKey)]
+#[lock_key("account:<0>")]
+struct AccountKey(u64);
+
+#[distributed_lock(key = AccountKey(id), client = locks)]
+async fn declared(locks: &LockClient, id: u64, inner: &str) -> Result<(), LockError> {
+    locks.lock(inner).run(async |_| ()).await
+}
+
+/// The class of a declared key is its template's, as in the attribute and by hand.
+#[tokio::test]
+async fn declared_key_is_of_the_class_of_its_template() {
+    for by_hand in [false, true] {
+        let locks = strict();
+        declared(&locks, 1, "ledger").await.unwrap();
+        let inside = async |_: &LockGuard| match by_hand {
+            true => locks.lock(AccountKey(2)).run(async |_| ()).await,
+            false => receive(&locks, 2).await,
+        };
+        let opposite = locks.lock("ledger").run(inside).await.unwrap();
+        let text = opposite.as_ref().unwrap_err().to_string();
+        assert!(text.contains("asks for `account:<"), "{text}");
+        assert!(closes_a_ring(opposite), "by hand: {by_hand}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -13,10 +14,13 @@ use crate::call_tree::in_current_hold;
 use crate::client::testing::deny_lock_order;
 use crate::client::{Acquire, LockClient, LockGuard, OnBusy};
 use crate::error::LockErrorKind;
-use crate::key::LockKey;
+use crate::key::{KeyTemplate, LockKey};
 
 /// For some pairs, the values decide which name sorts first.
 const CLASSES: [&str; 5] = ["<>:a", "c:<>", "c:<>:d", "e:<>", "f:<>"];
+
+static TEMPLATES: LazyLock<[KeyTemplate; CLASSES.len()]> =
+    LazyLock::new(|| CLASSES.map(|outline| KeyTemplate("", outline)));
 
 /// A lock, ordered by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,12 +122,12 @@ impl Node {
         static KEPT: AtomicUsize = AtomicUsize::new(0);
         let kept = KEPT.fetch_add(1, Ordering::Relaxed);
         let key = |lock: &Lock| {
-            let class = &CLASSES[lock.class];
+            let class = CLASSES[lock.class];
             let text = match self.body {
                 Body::Kept => class.replace("<>", &format!("kept-{kept}")),
                 _ => lock.name(),
             };
-            LockKey::from(text).with_outline(class)
+            LockKey::from(text).with_template(&TEMPLATES[lock.class])
         };
         let acquire = match self.locks.iter().next().filter(|_| self.locks.len() == 1) {
             Some(lock) => client.lock(key(lock)),
