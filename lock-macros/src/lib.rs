@@ -2,6 +2,7 @@
 //! Use them from there: the code that they generate calls that crate.
 
 mod args;
+mod assert_locked;
 mod count;
 mod duration;
 mod errors;
@@ -50,6 +51,14 @@ pub fn key_part(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
 #[proc_macro_derive(LockKey, attributes(lock_key))]
 pub fn lock_key(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     lock_key::derive(item.into()).into()
+}
+
+/// Panics unless the current call tree holds a lock.
+///
+/// The options are documented where the macro is re-exported, in `lock_runtime`.
+#[proc_macro]
+pub fn assert_locked(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    assert_locked::assert_locked(input.into()).into()
 }
 
 /// The attribute on plain token streams, so that tests can call it.

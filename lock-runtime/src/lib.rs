@@ -146,6 +146,11 @@ pub use lease::fencing_token::FencingToken;
 pub use lock_macros::distributed_lock;
 
 #[cfg(feature = "macros")]
+#[doc = include_str!("assert_locked.md")]
+#[doc(inline)]
+pub use lock_macros::assert_locked;
+
+#[cfg(feature = "macros")]
 #[doc = include_str!("key_part.md")]
 #[doc(inline)]
 pub use lock_macros::KeyPart;

@@ -83,7 +83,7 @@ use crate::args::Args;
 use crate::errors::Errors;
 use crate::item::Shape;
 use crate::model::Call;
-pub(crate) use spec::{key_template, template_writes};
+pub(crate) use spec::{expression_key, key_template, template_writes};
 
 /// The locked function.
 pub(crate) fn expand(mut call: Call) -> TokenStream {

@@ -203,7 +203,7 @@ fn expression_keys(expr: &Expr) -> TokenStream {
 }
 
 /// Makes the key of an expression, whose temporaries live until then.
-fn expression_key(expr: &Expr) -> TokenStream {
+pub(crate) fn expression_key(expr: &Expr) -> TokenStream {
     let span = glue_at(expr.span());
     let expr = ungrouped(expr);
     quote_spanned! {span=>

@@ -16,7 +16,7 @@ use crate::errors::Errors;
 use diagnostic::Diagnostic;
 pub(crate) use key_list::KeyList;
 use scan::Kind;
-pub(crate) use scope::{Noun, Scope};
+pub(crate) use scope::{Noun, Scope, Surroundings};
 
 /// The value of `key`, or an element of `keys`.
 pub(crate) enum Key {
@@ -46,6 +46,8 @@ pub(crate) enum Place {
     Element,
     /// `#[lock_key(…)]`
     Declared,
+    /// `assert_locked!(…)`
+    Asserted,
 }
 
 impl Place {
@@ -54,6 +56,7 @@ impl Place {
             Place::Value => "the whole value of `key`",
             Place::Element => "a whole element of `keys`",
             Place::Declared => "the whole of `#[lock_key(…)]`",
+            Place::Asserted => "the whole key of `assert_locked!`",
         }
     }
 
@@ -63,6 +66,7 @@ impl Place {
             Place::Value => format!("key = {key}"),
             Place::Element => format!("keys = [{key}]"),
             Place::Declared => format!("#[lock_key({key})]"),
+            Place::Asserted => format!("assert_locked!({key})"),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::suggest;
 pub(crate) enum Noun {
     Argument,
     Field,
+    Variable,
 }
 
 impl Noun {
@@ -18,6 +19,7 @@ impl Noun {
         match self {
             Noun::Argument => "argument",
             Noun::Field => "field",
+            Noun::Variable => "variable",
         }
     }
 
@@ -25,13 +27,14 @@ impl Noun {
         match self {
             Noun::Argument => "an argument",
             Noun::Field => "a field",
+            Noun::Variable => "a variable",
         }
     }
 
     /// The thing that has all these names.
     pub(super) fn owner(self) -> &'static str {
         match self {
-            Noun::Argument => "this function",
+            Noun::Argument | Noun::Variable => "this function",
             Noun::Field => "this struct",
         }
     }
@@ -41,6 +44,7 @@ impl Noun {
         match self {
             Noun::Argument => "an argument, `self`, a constant or a path",
             Noun::Field => "a field, a constant or a path",
+            Noun::Variable => "a variable, `self`, a constant or a path",
         }
     }
 
@@ -49,6 +53,7 @@ impl Noun {
         match self {
             Noun::Argument => "pass the value as an argument",
             Noun::Field => "make the value a field",
+            Noun::Variable => "store the value in a variable",
         }
     }
 }
@@ -157,5 +162,36 @@ impl Scope for Names {
                 name.into_token_stream()
             }
         }
+    }
+}
+
+/// The variables around a macro, which it cannot see.
+pub(crate) struct Surroundings;
+
+impl Scope for Surroundings {
+    fn noun(&self) -> Noun {
+        Noun::Variable
+    }
+
+    fn listed(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn has(&self, _name: &str) -> bool {
+        false
+    }
+
+    fn check_self(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_open(&self) -> bool {
+        true
+    }
+
+    /// All names resolve with the hygiene of the literal.
+    fn value(&self, mut name: Ident, literal: Span) -> TokenStream {
+        name.set_span(literal);
+        name.into_token_stream()
     }
 }

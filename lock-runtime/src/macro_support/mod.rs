@@ -3,6 +3,7 @@
 //! An expansion names nothing but `__private::v1`. A change that breaks older expansions becomes `v2`; until then the
 //! two crates are tied to one version of each other.
 
+mod assert_locked;
 mod body_error;
 mod copies;
 mod failure;
@@ -20,6 +21,7 @@ pub mod inspect {
 
 /// Everything that an expansion names, and the traits behind it.
 pub mod v1 {
+    pub use super::assert_locked::{assert_locked, assert_locked_installed};
     pub use super::body_error::{
         BodyResult, Failing, FutureResult, NoFuture, NotAFuture, NotAResult, Refused, Returned,
     };
@@ -33,7 +35,7 @@ pub mod v1 {
     pub use super::template_writer::{DeclaredKey, TemplateWriter, declared};
     pub use crate::call_tree::OnLost;
     pub use crate::client::body_end::BodyEnd;
-    pub use crate::client::{Access, Acquire, CallOptions, OnBusy};
+    pub use crate::client::{Access, Acquire, CallOptions, Claim, OnBusy};
     pub use crate::error::LockError;
     pub use crate::key::{KeyPart, KeyTemplate, KeyWriter, LockKey};
 }

@@ -9,6 +9,11 @@ use crate::key::{KeyPart, KeyTemplate, KeyWriter, LockKey};
 pub struct TemplateWriter(KeyWriter);
 
 impl TemplateWriter {
+    /// Creates a writer with an empty key.
+    pub fn new() -> TemplateWriter {
+        TemplateWriter::default()
+    }
+
     /// Writes text of the template.
     #[inline(never)]
     pub fn text(&mut self, text: &'static str) {

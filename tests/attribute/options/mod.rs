@@ -1,5 +1,6 @@
 //! The effect of each option, on clients of single tests.
 
+mod assert_locked;
 mod installed;
 mod key_part;
 mod keys;

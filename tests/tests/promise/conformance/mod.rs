@@ -10,6 +10,7 @@
 mod blocking;
 mod dropping;
 mod exclusion;
+mod held_locks;
 mod leases;
 mod memory_time;
 mod operation;
@@ -131,6 +132,7 @@ macro_rules! suite {
                 holder_that_was_seen_before_it_had_a_token_is_revoked,
                 operation_is_in_the_audit_before_and_after, unusable_key_is_refused,
             }
+            held_locks { held_lock_is_known_to_its_call_tree, lost_lock_is_not_held }
             shutdown {
                 nothing_begins_after_a_shutdown, a_waiter_fails_at_a_shutdown, a_body_may_finish_during_a_shutdown,
                 a_body_that_goes_on_is_ended_by_a_shutdown, a_kept_guard_does_not_block_a_shutdown_for_ever,
