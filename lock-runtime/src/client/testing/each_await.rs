@@ -23,8 +23,9 @@ const MAX_AWAITS: usize = 10_000;
 ///
 /// An await is a poll that leaves a body under a lock of this client asleep: the body of a locked function, of
 /// [`Acquire::run`](crate::Acquire::run) or of [`LockGuard::run`](crate::LockGuard::run). A body that is nested in
-/// another one counts for both, and one in a `join!` is polled more often than it awaits. A run loses one lock, so the caller's next call gets through. Synchronous bodies, and
-/// code that only holds a guard, never sleep as a body and are not counted.
+/// another one counts for both, and one in a `join!` is polled more often than it awaits. A run loses one lock, so the
+/// caller's next call gets through. Synchronous bodies, and code that only holds a guard, never sleep as a body and are
+/// not counted.
 ///
 /// With paused time, all runs are alike. The order of several tasks is the runtime's.
 ///
