@@ -197,8 +197,10 @@ mod tests {
 
     fn message(input: &str) -> String {
         let output = expanded(input);
-        let inside = output.trim_start_matches("{ ").trim_end_matches(" }");
-        crate::tests::messages(inside).join("\n")
+        let inside = output
+            .strip_prefix("{ ")
+            .and_then(|rest| rest.strip_suffix(" }"));
+        crate::tests::messages(inside.expect("a block")).join("\n")
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl Scope for KeyFields<'_> {
             text.find(|letter: char| !letter.is_ascii_digit())
                 .unwrap_or(text.len())
         };
-        let root = placeholder.trim_start_matches(|letter: char| letter == '*' || letter == ' ');
+        let root = placeholder.trim_start_matches(['*', ' ']);
         let (number, rest) = root.split_at(digits(root));
         if number.is_empty()
             || rest.starts_with(|letter: char| letter == '_' || letter.is_alphanumeric())
