@@ -113,6 +113,10 @@ const NO_MESSAGES: &[&str] = &[
     "cluster is down",
     "WAIT cannot be used with replica",
     "ERR syntax error",
+    // Values of the panic of `assert_locked!`.
+    " (lost)",
+    " (shared)",
+    "no lock of this client; spawned work holds none, unless `in_current_hold` carries them",
     // Values of other messages.
     "locks of several keys",
     "minimum hold",
