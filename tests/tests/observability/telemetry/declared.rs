@@ -64,7 +64,7 @@ async fn declared_template_is_reported_however_the_lock_is_taken() {
     locks.lock(key(1)).run(async |_| ()).await.unwrap();
     let all = locks.lock_all([key(2), key(1)]).acquire().await.unwrap();
     all.release().await.unwrap();
-    let guard = locks.lock(&key(1)).acquire().await.unwrap();
+    let guard = locks.lock(key(1)).acquire().await.unwrap();
     // The holder's label has a name that the program gave, and not the template: the key shows it.
     let busy = super::client(server.url());
     let busy = busy
