@@ -212,7 +212,8 @@ async fn body_that_may_finish_goes_on_without_its_lock() {
 
     let free = RefCell::new(Vec::new());
     let tried = lose_at_each_await(async |locks: &LockClient| {
-        free.borrow_mut().push(import(locks).await.unwrap());
+        let imported = import(locks).await.unwrap();
+        free.borrow_mut().push(imported);
     });
     assert_eq!(tried.await.awaits, 2);
     assert_eq!(

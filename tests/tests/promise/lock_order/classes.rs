@@ -119,9 +119,12 @@ async fn declared_key_is_of_the_class_of_its_template() {
     for by_hand in [false, true] {
         let locks = strict();
         declared(&locks, 1, "ledger").await.unwrap();
-        let inside = async |_: &LockGuard| match by_hand {
-            true => locks.lock(AccountKey(2)).run(async |_| ()).await,
-            false => receive(&locks, 2).await,
+        let inside = async |_: &LockGuard| {
+            if by_hand {
+                locks.lock(AccountKey(2)).run(async |_| ()).await
+            } else {
+                receive(&locks, 2).await
+            }
         };
         let opposite = locks.lock("ledger").run(inside).await.unwrap();
         let text = opposite.as_ref().unwrap_err().to_string();
