@@ -167,6 +167,9 @@ async fn login_that_the_server_forgets_and_refuses_is_rejected() {
 #[tokio::test]
 async fn login_that_the_nodes_of_a_quorum_forget_is_made_again() {
     let nodes: Vec<_> = (0..3).map(|_| server_and_proxy()).collect();
+    for (server, _) in &nodes {
+        server.allow(harness::QUORUM_RIGHTS);
+    }
     let hosts = nodes
         .iter()
         .map(|(_, proxy)| format!("127.0.0.1:{}", proxy.port()));
@@ -441,6 +444,9 @@ fn settings_that_cannot_be_used_are_refused_by_build() {
 #[tokio::test]
 async fn audit_names_the_user_of_the_connection() {
     let server = RedisServer::start();
+    for rights in [harness::VIEWER_RIGHTS, harness::OPERATOR_RIGHTS] {
+        server.allow(rights);
+    }
     set_user(&server, "green", "s3cret");
     set_user(&server, "blue", "n3xt");
     let folder = tempfile::tempdir().unwrap();
