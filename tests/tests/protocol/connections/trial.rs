@@ -174,7 +174,7 @@ async fn refusal_of_one_key_costs_the_others_nothing() {
 #[tokio::test]
 async fn lock_that_stays_taken_gets_the_source_of_its_trial_once() {
     let (server, mut admin) = server_and_connection();
-    server.allow(harness::REDISSON_RIGHTS);
+    server.allow(&["+@all", "allkeys", "allchannels"]);
     let builder = harness::patient(server.url()).record(LockRecord::Redisson);
     let client = builder.build().unwrap();
     let _: i64 = ask(&mut admin, &["HSET", LOCK, "another", "1"]);
