@@ -4,8 +4,8 @@ use forkguard::Guard;
 
 /// The process that made a value. A forked child has the value, too.
 ///
-/// Counts forks instead of comparing process ids, which costs no system call. Process 1 of a container may also have a
-/// child that is process 1 of another one.
+/// Two processes may have one id: process 1 of a container may fork a child that is process 1 of another one. So forks are
+/// counted, which also takes no system call.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin(Guard);
 

@@ -30,10 +30,10 @@ enum Grip {
 impl LockClient {
     /// Returns whether the current call tree holds the lock with this key, in any mode.
     ///
-    /// Sends no command: it reads the call tree of the running body. That is the body of a locked function, async or not, of
-    /// [`Acquire::run`](crate::Acquire::run) or of [`LockGuard::run`](crate::LockGuard::run); a guard alone opens no call
-    /// tree. Spawned work has no locks of its spawner, unless [`in_current_hold`](crate::in_current_hold) carries them. A lost
-    /// lock is not held, nor is a lock of another client.
+    /// Sends no command: it reads the call tree of the running body. That is the body of a locked function, async or not,
+    /// of [`Acquire::run`](crate::Acquire::run) or of [`LockGuard::run`](crate::LockGuard::run); a guard alone opens no call
+    /// tree. Spawned work has no locks of its spawner, unless [`in_current_hold`](crate::in_current_hold) carries them. A
+    /// lost lock is not held, nor is a lock of another client.
     ///
     /// [`assert_locked!`](crate::assert_locked) panics instead.
     ///

@@ -1,5 +1,5 @@
-//! Simulates busy locks, lost locks, crashes and outages, and gives each test its own client, for tests of functions that take
-//! locks.
+//! Simulates busy locks, lost locks, crashes and outages, and gives each test its own client, for tests of functions that
+//! take locks.
 //!
 //! [`docs::testing`](crate::docs::testing) is the guide. Everything here but [`with_installed`] and [`deny_lock_order`]
 //! works on memory clients only. It cannot take or lose a lock on a server, so it needs no feature flag. A program of

@@ -17,8 +17,8 @@ const SHOWN: usize = 128;
 /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey) if it [cannot be used](#which-keys-are-refused).
 ///
 /// A key is used exactly as it is: nothing is trimmed, folded or normalised. To build one from values, use the
-/// attribute's template, [`#[derive(LockKey)]`](derive@crate::LockKey) or a [`KeyWriter`](crate::KeyWriter): a plain `format!("{a}:{b}")` gives the same key
-/// for different values.
+/// attribute's template, [`#[derive(LockKey)]`](derive@crate::LockKey) or a [`KeyWriter`](crate::KeyWriter): a plain
+/// `format!("{a}:{b}")` gives the same key for different values.
 ///
 /// # Examples
 ///
