@@ -177,7 +177,8 @@ impl RawLock {
     /// `mint`, so long after the grant (ms): flag and token, or none if the lock is not `who`'s.
     pub fn mint(&mut self, who: char, age: i64) -> RedisResult<Option<String>> {
         let script = remembering(MINT_SOURCE, (self.memory_of)(who));
-        self.call(&script, "kfq", &[&owner(who), &(1_000 * age).to_string()])
+        let granted_at = self.now() - 1_000 * age;
+        self.call(&script, "kfq", &[&owner(who), &granted_at.to_string()])
     }
 
     /// `renew`: flag and token, or none if the lock is not `who`'s.

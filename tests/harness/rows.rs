@@ -137,11 +137,28 @@ fn taken<S: Site>(round: &mut Round<'_, S>, mut worker: Worker, ttl: Duration) -
 /// The next process is granted a lock that the old holder has at another server, which still answers it. The old holder
 /// asks for its token only now, and does not get in the way of the next one.
 fn asks_late<S: Site>(round: &mut Round<'_, S>, old: &mut Worker, next: &mut Worker) {
+    let token = granted_elsewhere(round, next);
+    old.send("mint");
+    gets_a_lower_token(round, old, next, token);
+}
+
+/// The next process is granted the lock at another server. Returns its token.
+fn granted_elsewhere<S: Site>(round: &mut Round<'_, S>, next: &mut Worker) -> u64 {
     let asked = Instant::now();
     round.ask(next, LONG, PATIENCE);
     let token = round.granted_next(next, asked, SOON);
     round.visit(next);
-    let answer = old.ask("mint", PATIENCE);
+    token
+}
+
+/// The token for which the old holder has asked is lower than that of the next holder, which it does not disturb.
+fn gets_a_lower_token<S: Site>(
+    round: &mut Round<'_, S>,
+    old: &mut Worker,
+    next: &mut Worker,
+    token: u64,
+) {
+    let answer = old.line(PATIENCE).unwrap_or_default();
     let late = answer.strip_prefix("held ").map(str::parse::<u64>);
     let Some(Ok(late)) = late else {
         panic!("the old server does not answer: {answer}");

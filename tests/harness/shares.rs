@@ -112,8 +112,9 @@ impl RawLock {
         age: i64,
     ) -> RedisResult<Option<String>> {
         let script = remembering(SHARE_ACQUIRE_SOURCE, (self.memory_of)(who));
-        let (ttl, age) = ((-ttl).to_string(), (1_000 * age).to_string());
-        self.call(&script, "kfqr", &[&share.entry(who), &ttl, &age])
+        let granted_at = (self.now() - 1_000 * age).to_string();
+        let args = [&*share.entry(who), &(-ttl).to_string(), &granted_at];
+        self.call(&script, "kfqr", &args)
     }
 
     /// `share_renew`: flag and token, or none if there is no such share.

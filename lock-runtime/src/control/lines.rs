@@ -90,7 +90,7 @@ safety_lines! {
         "the token check in the command that yields a node",
         [quorum_yield_late], "double entry";
     token_of_the_grant:
-        "the age of the grant in the command that asks for a token: it mints the present time",
+        "the time of the grant in the command that asks for a token: it mints the present time",
         [name_moves_before_a_token, cluster_primary_cut_off_before_a_token, sentinel_failover_before_a_token],
         "unexpected: a late token is above the next holder's";
     token_written_back:

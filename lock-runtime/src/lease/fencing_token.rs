@@ -19,15 +19,14 @@ use std::num::TryFromIntError;
 /// |---|---|
 /// | [`token = name`](macro@crate::distributed_lock#token) in the attribute | with the acquisition, before the body |
 /// | [`Acquire::fenced`](crate::Acquire::fenced) | with the acquisition |
-/// | [`LockGuard::fencing_token`](crate::LockGuard::fencing_token) | at the first call, with one command more |
+/// | [`LockGuard::fencing_token`](crate::LockGuard::fencing_token) | at the first call, with one or two commands more |
 ///
 /// The holder may ask at any time while it holds the lock. The server compares the owner, so a holder that has lost the
 /// lock gets the error [`Lost`](crate::LockErrorKind::Lost) and no token. A token that is minted later is the time of
-/// the grant, not of the mint: a server that has been replaced without noticing may still mint one, and that is lower
-/// than the token of the holder to which the next server has granted the lock, unless the mint itself is under way for
-/// longer than lies between the two grants. The same holds for the token that a
-/// [`downgrade`](crate::LockGuard::downgrade) gives, however late. Therefore the order of tokens is the order of
-/// holding, whenever they are minted.
+/// the grant, not of the mint: a server that has been replaced without noticing may still mint one, however long it was
+/// frozen, and that is lower than the token of the holder to which the next server has granted the lock. The same holds
+/// for the token that a [`downgrade`](crate::LockGuard::downgrade) gives. Therefore the order of tokens is the order of
+/// holding, whenever they are minted, as long as the servers' clocks differ by less than passes between two grants.
 ///
 /// **Everyone who writes to the resource must send a token.** A holder without a token leaves no trace at the resource:
 /// a late write of the previous holder is accepted, since the resource has seen no higher number.

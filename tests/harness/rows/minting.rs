@@ -10,8 +10,8 @@ rows! {
     E taken_twice, walked;
     E queued_before_the_release, walked;
     F token_after_a_loss;
-    E token_cut, of 2, walked;
-    E token_late;
+    E token_cut, of 4, walked;
+    E token_late, of 2;
 }
 
 /// kill -9 between the command that takes the lock and the one that asks for a token.
@@ -146,15 +146,12 @@ fn token_after_a_loss(round: &mut Round<'_>) {
     round.finish(&mut next);
 }
 
-/// The request for a token or its answer is lost: it is sent again, and the holder has one token.
+/// The question for the time, the request for a token, or the answer to either is lost: it is sent again, and the holder
+/// has one token.
 fn token_cut(round: &mut Round<'_>) {
     let (proxy, worker) = round.behind_a_proxy();
-    let mut holder = taken(round, worker, LONG);
-    // The server knows the script, so that its own answer is cut.
-    minted(round, &mut holder);
-    round.release(&mut holder);
-    let mut holder = taken(round, holder, LONG);
-    match round.variant {
+    let mut holder = knows_the_script(round, worker, round.variant > 1);
+    match round.variant % 2 {
         0 => proxy.cut_next_request(&round.lock.k),
         _ => proxy.cut_next_reply(&round.lock.k),
     }
@@ -163,12 +160,10 @@ fn token_cut(round: &mut Round<'_>) {
     round.finish(&mut holder);
 }
 
-/// The request for a token arrives after its holder has lost the lock to another.
+/// The question for the time, or the request for a token, arrives after its holder has lost the lock to another.
 fn token_late(round: &mut Round<'_>) {
     let (proxy, worker) = round.behind_a_proxy();
-    // The server knows the script, so that a single command is late.
-    let mut old = taken(round, worker, LONG);
-    minted(round, &mut old);
+    let mut old = knows_the_script(round, worker, round.variant == 1);
     round.release(&mut old);
     let mut old = taken(round, old, TTL);
     proxy.requests(Mode::Hold);
@@ -184,6 +179,22 @@ fn token_late(round: &mut Round<'_>) {
     assert_eq!(round.lock.value(), record, "the new holder was affected");
     minted(round, &mut next);
     round.finish(&mut next);
+}
+
+/// The worker takes the lock without a token, at a server that knows the script for it. The client knows the server's
+/// time, or will ask for it first.
+fn knows_the_script(round: &mut Round<'_>, worker: Worker, and_the_time: bool) -> Worker {
+    let mut holder = taken(round, worker, LONG);
+    if and_the_time {
+        minted(round, &mut holder);
+        round.release(&mut holder);
+        return taken(round, holder, LONG);
+    }
+    round.release(&mut holder);
+    let mut other = newcomer(round, LONG);
+    minted(round, &mut other);
+    round.finish(&mut other);
+    taken(round, holder, LONG)
 }
 
 /// A process that takes the lock without a token.

@@ -6,7 +6,7 @@ rows! {
     E name_moves;
     F name_moves_without_lock;
     E name_moves_while_retained;
-    F name_moves_before_a_token;
+    F name_moves_before_a_token, of 3;
 }
 
 /// So long that no renewal is due in a round: the first one comes after a twelfth of it.
@@ -91,14 +91,35 @@ fn name_moves_while_retained(round: &mut Round<'_>) {
 }
 
 /// The name leads to another server, which lacks the lock, but the holder's connection stays open: the holder notices
-/// nothing, and asks for its token when another process has the lock.
+/// nothing, and asks for its token when another process has the lock; or it asked before, and the server, which was
+/// frozen, carries the command out only then.
 fn name_moves_before_a_token(round: &mut Round<'_>) {
-    let (proxy, old) = round.behind_a_proxy();
-    let mut old = taken(round, old, TTL);
+    let proxy = round.proxy();
+    // It waits for its token for as long as its lease lasts.
+    let patient = format!("{} timeout={}", proxy.url(), LONG.as_millis());
+    let mut old = round.worker_at(&patient);
+    if round.variant == 2 {
+        // The client knows the server's time, so it does not ask for that first.
+        old = taken(round, old, LONG);
+        let answer = old.ask("mint", PATIENCE);
+        assert!(answer.starts_with("held "), "{answer}");
+        round.release(&mut old);
+    }
+    let mut old = taken(round, old, LONG);
     let after = RedisServer::start();
     proxy.redirect(after.port());
     let mut next = round.worker_at(&after.url());
-    asks_late(round, &mut old, &mut next);
+    match round.variant {
+        0 => asks_late(round, &mut old, &mut next),
+        _ => {
+            proxy.requests(Mode::Hold);
+            old.send("mint");
+            wait_until("request", PATIENCE, || proxy.has_held(&round.lock.k));
+            let token = granted_elsewhere(round, &mut next);
+            proxy.heal();
+            gets_a_lower_token(round, &mut old, &mut next, token);
+        }
+    }
     round.release(&mut next);
     round.retire(next);
 }

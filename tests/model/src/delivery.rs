@@ -277,7 +277,7 @@ fn command_of(id: u8, request: &Request, writes: bool, now: Token) -> Command {
         Kind::End { successor: None } if writes => Command::ShareEnd { owner, share: None },
         Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
         Kind::Take { ttl, .. } => Command::Take { owner, ttl },
-        // Its grant's age counts as exact, however long the command takes.
+        // It names the time of the grant, so it may take as long as it likes.
         Kind::Mint { granted } => Command::Mint {
             owner,
             age: now - granted,

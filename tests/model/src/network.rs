@@ -36,7 +36,7 @@ pub(crate) enum Kind {
     },
     /// Mints a token for the sender, which holds the lock without one.
     Mint {
-        /// The time of the grant. The real command has its age instead.
+        /// The time of the grant, which the client has from the server before.
         granted: Token,
     },
     /// Turns the sender's lock into a share.

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use itoa::Buffer;
 
-use super::CLOCK;
 use crate::backend::wire::owner::QueueEntry;
-use crate::background::moment::Moment;
 use crate::key::NameOf;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
@@ -22,8 +20,6 @@ pub(super) enum Argument<'a> {
     /// Text from another program, which need not be UTF-8.
     Bytes(&'a [u8]),
     Number(i64),
-    /// The time since this moment (µs), when the command is written.
-    Since(Moment),
     /// The name of a record.
     Name(NameOf<'a>),
     Entry(&'a QueueEntry),
@@ -97,10 +93,6 @@ fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
         Argument::Bytes(bytes) => write_bulk(output, &[bytes]),
         Argument::Number(number) => {
             write_bulk(output, &[Buffer::new().format(number).as_bytes()]);
-        }
-        Argument::Since(moment) => {
-            let time = CLOCK.now().since(moment).as_micros();
-            write_bulk(output, &[Buffer::new().format(time).as_bytes()]);
         }
         Argument::Name(name) => write_bulk(output, &name.parts().map(str::as_bytes)),
         Argument::Entry(QueueEntry { owner_id, label }) => {

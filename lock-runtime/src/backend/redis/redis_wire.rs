@@ -10,9 +10,11 @@ use super::encoder::{Argument, millis};
 use super::fence_retention::FenceRetention;
 use super::hello::ServerMode;
 use super::login::Login;
+use super::mint::GrantTime;
 use super::node::{Purpose, ScriptCall};
 use super::redisson::{self, Listeners, Redisson, RedissonEvents, SCRIPTS, Subscription};
 use super::scripts::{self, ScriptSet, Scripts};
+use super::server_clock::ServerClock;
 use super::shortcut::Shortcut;
 use super::topology::Topology;
 use super::trial::Trial;
@@ -26,10 +28,9 @@ use crate::background::Background;
 use crate::background::moment::Moment;
 use crate::config::{LockRecord, Options};
 use crate::error::LockError;
-use crate::key::{LockName, OneOrMore, RecordNames};
+use crate::key::LockName;
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::owner_id::OwnerId;
 use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
 
@@ -38,6 +39,7 @@ pub(crate) struct RedisWire {
     pub(super) topology: Topology,
     pub(super) login: Arc<Login>,
     pub(super) records: Records,
+    pub(super) clock: ServerClock,
 }
 
 /// The format of the locks' records.
@@ -46,6 +48,9 @@ pub(super) enum Records {
     /// The format of Java services that use Redisson, on one server.
     Redisson(Redisson),
 }
+
+/// In the place of the time of a grant that has a token.
+const HAS_TOKEN: Argument<'static> = Argument::Text("0");
 
 /// Parses the answer to an end.
 type Parse = fn(&Value) -> Result<EndReply, WireError>;
@@ -87,6 +92,7 @@ impl RedisWire {
             login,
             topology,
             records,
+            clock: ServerClock::default(),
         })
     }
 
@@ -176,12 +182,28 @@ impl RedisWire {
         &self,
         owner: &mut Owner,
         ttl: Duration,
-        granted_at: Moment,
+        untokened_since: Option<Moment>,
     ) -> RenewalOutcome {
+        let not_held = |at| Ok(Answered { at, answer: None });
         // Redisson's record has neither shares nor writers.
         let Records::Native(scripts) = &self.records else {
-            let (at, answer) = (Moment::FIRST, None);
-            return Ok(Answered { at, answer });
+            return not_held(Moment::FIRST);
+        };
+        let granted_at = match untokened_since {
+            None => HAS_TOKEN,
+            Some(granted_at) => {
+                let id = owner.entry.owner_id;
+                match self
+                    .grant_time(scripts, id, &owner.names, granted_at)
+                    .await?
+                {
+                    GrantTime::At(time) => Argument::Number(time),
+                    GrantTime::Minted(Answered {
+                        answer: Some(_), ..
+                    }) => HAS_TOKEN,
+                    GrantTime::Minted(Answered { at, answer: None }) => return not_held(at),
+                }
+            }
         };
         let Owner {
             entry,
@@ -196,7 +218,7 @@ impl RedisWire {
             arguments: &[
                 Argument::Entry(entry),
                 Argument::Number(-millis(ttl)),
-                Argument::Since(granted_at),
+                granted_at,
             ],
             shortcut: None,
             trial: None,
@@ -207,33 +229,6 @@ impl RedisWire {
             .run(Purpose::Acquire, &call, &mut note)
             .await?;
         let answer = scripts::parse_renew_reply(&answer)?;
-        Ok(Answered { at, answer })
-    }
-
-    pub(crate) async fn mint(
-        &self,
-        owner_id: OwnerId,
-        names: &OneOrMore<RecordNames>,
-        granted_at: Moment,
-    ) -> Result<Answered<Option<FencingToken>>, WireError> {
-        let Records::Native(scripts) = &self.records else {
-            return Err(WireError::refused("each grant has a token here"));
-        };
-        let call = ScriptCall {
-            script: scripts.mint(),
-            names,
-            arguments: &[
-                Argument::Text(owner_id.as_str()),
-                Argument::Since(granted_at),
-            ],
-            shortcut: None,
-            trial: None,
-        };
-        let Answered { at, answer } = self
-            .topology
-            .run(Purpose::Acquire, &call, &mut |_| {})
-            .await?;
-        let answer = scripts::parse_mint_reply(&answer)?;
         Ok(Answered { at, answer })
     }
 

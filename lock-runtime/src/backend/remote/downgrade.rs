@@ -120,7 +120,8 @@ async fn attempt(
     let ttl = lease.terms.first_ttl();
     let mut failures = 0;
     loop {
-        match remote.wire.downgrade(owner, ttl, granted_at).await {
+        let untokened_since = lease.known_token().is_none().then_some(granted_at);
+        match remote.wire.downgrade(owner, ttl, untokened_since).await {
             Ok(Answered {
                 at,
                 answer: Some(answer),

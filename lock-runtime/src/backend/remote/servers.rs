@@ -96,17 +96,17 @@ impl Servers {
     }
 
     /// Turns an owner's exclusive lock into its share. The share's token is the next one after the lock's. A lock without
-    /// a token gives it the time of the grant, whose acquire was sent at `granted_at`. Idempotent. Returns `None` if the
+    /// a token gives it the time of the grant, whose acquire was sent at `untokened_since`. Idempotent. Returns `None` if the
     /// owner neither holds nor shares the lock; it then gets nothing, even if the lock is free. A quorum has neither
     /// shares nor writers.
     pub(crate) async fn downgrade(
         &self,
         owner: &mut Owner,
         ttl: Duration,
-        granted_at: Moment,
+        untokened_since: Option<Moment>,
     ) -> RenewalOutcome {
         match self {
-            Servers::Redis(wire) => wire.downgrade(owner, ttl, granted_at).await,
+            Servers::Redis(wire) => wire.downgrade(owner, ttl, untokened_since).await,
             Servers::Quorum(_) => {
                 let (at, answer) = (Moment::FIRST, None);
                 Ok(Answered { at, answer })

@@ -196,7 +196,7 @@ impl Acquire {
     /// [`LockGuard::fencing_token`](crate::LockGuard::fencing_token) then sends nothing.
     ///
     /// Call this if you use the token. Without it, taking a free lock costs the server a third, and asking for a token
-    /// later takes one more command. If the call joins an outer call that has no token, or takes over a lease without a
+    /// later takes one or two commands more. If the call joins an outer call that has no token, or takes over a lease without a
     /// token, it asks the server for one before it returns.
     ///
     /// # Examples

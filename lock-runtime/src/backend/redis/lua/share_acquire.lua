@@ -50,7 +50,7 @@ then
   local token = value:sub(24, 39)
   if not is_granted then
     local has_token = token:sub(1, 1) ~= '0'
-    token = new_token_of(has_token and token + TURNS or now - (age or 0), fence)
+    token = new_token_of(has_token and token + TURNS or granted_at or now, fence)
   end
   local remaining = type(members) == 'number' and remove_waiters(choice.removed) or 1
   return begin_phase(choice, token, remaining, owner, ends):sub(23, 39)

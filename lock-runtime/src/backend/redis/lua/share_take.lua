@@ -1,5 +1,5 @@
--- KEYS K F Q R, ARGV owner+tag+label, ttl in ms (negative: do not queue) [, age of the owner's grant in µs: a downgrade,
--- only if the owner holds K].
+-- KEYS K F Q R, ARGV owner+tag+label, ttl in ms (negative: do not queue) [, time of the owner's grant in µs: a
+-- downgrade, only if the owner holds K].
 -- The first part of share_acquire: begins to share a free lock, or joins those that share it, while no waiter queues.
 -- Most calls end here. The records are described in grant.lua and share.lua, the answers in share_acquire.lua.
 local K, F, Q, R = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -9,8 +9,8 @@ local take, limit, label = entry:match('^\31(%d+)/(%d+)\31(.*)', 24)
 local member = take == '1' and owner or owner .. '*' .. take
 take, limit = tonumber(take), tonumber(limit)
 local ttl = ARGV[2]:match('%d+')
-local age = ARGV[3]
-local is_downgrade = age ~= nil
+local granted_at = ARGV[3]
+local is_downgrade = granted_at ~= nil
 local call = redis.call
 
 -- A missing key has no wrong type either.

@@ -1,0 +1,105 @@
+//! What time it is at the servers, for the time of a grant.
+//!
+//! The command that takes a free lock is not answered with the time. So the client of a holder that asks for its token
+//! later asks for the time, and counts back to the grant by its own clock. The command that mints then names the time of
+//! the grant, and may arrive as late as it likes. With the age of the grant in that command instead, a server that was
+//! frozen with it in its socket, and replaced meanwhile, would give a token above that of the next server's holder.
+//!
+//! The server reads its clock after the question was sent, and before the answer arrived. It counts as read when the
+//! answer arrived, so that the time of a grant is never later than the grant. It is too early by as long as the answer
+//! took, so a slow one is not used: the token must also be above those of earlier holders, of which a server that has
+//! replaced another may know nothing.
+
+use std::time::Duration;
+
+use crate::background::moment::Moment;
+use crate::background::sync::Mutex;
+
+/// The longest time that an answer may take. More passes between the grants of two servers: one has to be missed, and
+/// replaced.
+const QUICK: Duration = Duration::from_millis(500);
+
+/// How long a reading is used: in that time two clocks drift apart by a millisecond at most. If a server's clock is set
+/// meanwhile, that is like a difference between two servers' clocks.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// The last reading, of whichever server: their clocks should agree.
+#[derive(Debug, Default)]
+pub(super) struct ServerClock(Mutex<Option<Reading>>);
+
+impl ServerClock {
+    /// Returns a reading that is still of use.
+    pub(super) fn reading(&self, now: Moment) -> Option<Reading> {
+        (*self.0.lock()).filter(|reading| now.since(reading.at) <= FRESH)
+    }
+
+    pub(super) fn keep(&self, reading: Reading) {
+        *self.0.lock() = Some(reading);
+    }
+}
+
+/// A reading of a server's clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reading {
+    at: Moment,
+    /// µs since 1970.
+    time: i64,
+}
+
+impl Reading {
+    /// A server has told its `time`. It was asked at `asked`, and its answer arrived at `now`. Returns how long that
+    /// took as the error if it was too long.
+    pub(super) fn new(time: i64, asked: Moment, now: Moment) -> Result<Reading, Duration> {
+        let took = now.since(asked);
+        if took > QUICK {
+            return Err(took);
+        }
+        Ok(Reading { at: now, time })
+    }
+
+    /// Returns the time of a grant (µs since 1970) that was asked for at this moment.
+    pub(super) fn time_of(self, granted_at: Moment) -> i64 {
+        let micros = |span: Duration| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+        // One of the two is zero.
+        let before = micros(self.at.since(granted_at));
+        let after = micros(granted_at.since(self.at));
+        self.time.saturating_sub(before).saturating_add(after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: i64 = 1_800_000_000_000_000;
+
+    fn ms(number: u64) -> Moment {
+        Moment::from_nanos(number * 1_000_000)
+    }
+
+    #[test]
+    fn time_of_a_grant_is_never_later_than_the_grant() {
+        // The server has read its clock between 10.0 s and 10.3 s.
+        let reading = Reading::new(TIME, ms(10_000), ms(10_300)).unwrap();
+        assert_eq!(reading.time_of(ms(4_000)), TIME - 6_300_000);
+        assert_eq!(reading.time_of(ms(10_300)), TIME);
+        assert_eq!(reading.time_of(ms(15_000)), TIME + 4_700_000);
+    }
+
+    #[test]
+    fn slow_answer_is_not_used() {
+        let took = |ms| Err(Duration::from_millis(ms));
+        assert!(Reading::new(TIME, ms(10_000), ms(10_500)).is_ok());
+        assert_eq!(Reading::new(TIME, ms(10_000), ms(10_501)), took(501));
+    }
+
+    #[test]
+    fn reading_is_used_for_ten_seconds() {
+        let clock = ServerClock::default();
+        assert_eq!(clock.reading(ms(0)), None);
+        let reading = Reading::new(TIME, ms(1_000), ms(1_000)).unwrap();
+        clock.keep(reading);
+        assert_eq!(clock.reading(ms(11_000)), Some(reading));
+        assert_eq!(clock.reading(ms(11_001)), None);
+    }
+}
