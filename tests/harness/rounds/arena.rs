@@ -99,7 +99,15 @@ impl Arena {
         // A failure of the script must not hide the findings of the checkers.
         let script = panic::catch_unwind(AssertUnwindSafe(|| run(&mut round)));
         let failure = script.err().map(|panic| message(&*panic));
-        let (tally, site) = round.end(row, turn, failure);
+        // Servers that the script did not get to mend may fail the checks, which must not hide its own failure.
+        let end = || round.end(row, turn, failure.clone());
+        let (tally, site) = match panic::catch_unwind(AssertUnwindSafe(end)) {
+            Ok(ended) => ended,
+            Err(panic) => {
+                let reason = failure.unwrap_or_else(|| message(&*panic));
+                return (Tally::broken(row, turn, reason), None);
+            }
+        };
         let reused = if tally.violations.is_empty() && turns.are_left() {
             site.reused()
         } else {

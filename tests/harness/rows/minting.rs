@@ -183,7 +183,11 @@ fn token_late(round: &mut Round<'_>) {
 
 /// The worker takes the lock without a token, at a server that knows the script for it. The client knows the server's
 /// time, or will ask for it first.
-fn knows_the_script(round: &mut Round<'_>, worker: Worker, and_the_time: bool) -> Worker {
+pub(super) fn knows_the_script(
+    round: &mut Round<'_>,
+    worker: Worker,
+    and_the_time: bool,
+) -> Worker {
     let mut holder = taken(round, worker, LONG);
     if and_the_time {
         minted(round, &mut holder);

@@ -95,20 +95,15 @@ fn name_moves_while_retained(round: &mut Round<'_>) {
 /// frozen, carries the command out only then.
 fn name_moves_before_a_token(round: &mut Round<'_>) {
     let proxy = round.proxy();
+    let after = RedisServer::start();
+    let mut next = round.worker_at(&after.url());
+    next.ask("idle", PATIENCE);
     // It waits for its token for as long as its lease lasts.
     let patient = format!("{} timeout={}", proxy.url(), LONG.as_millis());
-    let mut old = round.worker_at(&patient);
-    if round.variant == 2 {
-        // The client knows the server's time, so it does not ask for that first.
-        old = taken(round, old, LONG);
-        let answer = old.ask("mint", PATIENCE);
-        assert!(answer.starts_with("held "), "{answer}");
-        round.release(&mut old);
-    }
-    let mut old = taken(round, old, LONG);
-    let after = RedisServer::start();
+    let old = round.worker_at(&patient);
+    // The question for the time is under way, or the request for the token.
+    let mut old = minting::knows_the_script(round, old, round.variant == 2);
     proxy.redirect(after.port());
-    let mut next = round.worker_at(&after.url());
     match round.variant {
         0 => asks_late(round, &mut old, &mut next),
         _ => {
@@ -116,6 +111,8 @@ fn name_moves_before_a_token(round: &mut Round<'_>) {
             old.send("mint");
             wait_until("request", PATIENCE, || proxy.has_held(&round.lock.k));
             let token = granted_elsewhere(round, &mut next);
+            // More than the time from the first grant to the question.
+            std::thread::sleep(SOON);
             proxy.heal();
             gets_a_lower_token(round, &mut old, &mut next, token);
         }
