@@ -4,21 +4,14 @@ use std::sync::LazyLock;
 
 use redis::{RedisResult, Script, Value};
 
-use crate::raw::{Answer, RESERVE, RawLock, entry, lua, owner};
+use crate::raw::{Answer, RESERVE, RawLock, entry, owner};
 use crate::server::RedisServer;
+use crate::sources;
 
-static KEYS_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(lua!(
-        "grant.lua",
-        "choose.lua",
-        "queue.lua",
-        "keys_acquire.lua"
-    ))
-});
-static KEYS_RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("keys_renew.lua")));
-static KEYS_RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("keys_release.lua")));
-static KEYS_END: LazyLock<Script> =
-    LazyLock::new(|| Script::new(lua!("grant.lua", "choose.lua", "keys_end.lua")));
+static KEYS_ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::KEYS_ACQUIRE));
+static KEYS_RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(sources::KEYS_RENEW));
+static KEYS_RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::KEYS_RELEASE));
+static KEYS_END: LazyLock<Script> = LazyLock::new(|| Script::new(sources::KEYS_END));
 
 /// Several locks seen through the scripts, in the order of their names.
 #[allow(

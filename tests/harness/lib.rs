@@ -32,6 +32,9 @@ mod sentinels;
 mod server;
 mod server_state;
 mod shares;
+#[allow(dead_code, reason = "some scripts are only tested elsewhere")]
+#[path = "../../lock-runtime/src/backend/redis/sources.rs"]
+mod sources;
 mod stalls;
 mod tls;
 mod urls;

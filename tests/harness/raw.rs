@@ -8,32 +8,17 @@ use redis::{Connection, RedisResult, Script, Value};
 
 use crate::ask;
 use crate::server::RedisServer;
+use crate::sources;
 use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
-macro_rules! lua {
-    ($($file:literal),+) => {
-        concat!($(include_str!(concat!("../../lock-runtime/src/backend/redis/lua/", $file))),+)
-    };
-}
-pub(crate) use lua;
-
-pub(crate) const ACQUIRE_SOURCE: &str = lua!(
-    "take.lua",
-    "grant.lua",
-    "choose.lua",
-    "queue.lua",
-    "acquire.lua"
-);
 /// `acquire`, as a client sends it.
-pub static ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(ACQUIRE_SOURCE));
-static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua")));
+pub static ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::ACQUIRE));
+static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(sources::RENEW));
 /// `release`, as a client sends it.
-pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
+pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::RELEASE));
 /// `reserve`, of one lock or of several.
-pub(crate) static RESERVE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("reserve.lua")));
-const MINT_SOURCE: &str = lua!("grant.lua", "mint.lua");
-const END_SOURCE: &str = lua!("grant.lua", "choose.lua", "end.lua");
+pub(crate) static RESERVE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::RESERVE));
 
 /// A day, in the sources.
 const DAY_MS: &str = "86400000";
@@ -150,7 +135,7 @@ impl RawLock {
     /// `acquire`, queueing if the lock is taken.
     pub fn acquire(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
         self.run(
-            (ACQUIRE_SOURCE, who),
+            (sources::ACQUIRE, who),
             "kfq",
             &[&entry(who), &ttl.to_string()],
         )
@@ -176,7 +161,7 @@ impl RawLock {
 
     /// `mint`, so long after the grant (ms): flag and token, or none if the lock is not `who`'s.
     pub fn mint(&mut self, who: char, age: i64) -> RedisResult<Option<String>> {
-        let script = remembering(MINT_SOURCE, (self.memory_of)(who));
+        let script = remembering(sources::MINT, (self.memory_of)(who));
         let granted_at = self.now() - 1_000 * age;
         self.call(&script, "kfq", &[&owner(who), &granted_at.to_string()])
     }
@@ -218,13 +203,13 @@ impl RawLock {
 
     /// `end` without a next owner.
     pub fn end(&mut self, who: char) -> RedisResult<Answer> {
-        self.run((END_SOURCE, who), "kfq", &[&entry(who)])
+        self.run((sources::END, who), "kfq", &[&entry(who)])
     }
 
     /// `end` with the next owner of the same process.
     pub fn end_with_next(&mut self, who: char, next: char, ttl: i64) -> RedisResult<Answer> {
         let next = [&entry(who), &*entry(next), &ttl.to_string()];
-        self.run((END_SOURCE, who), "kfq", &next)
+        self.run((sources::END, who), "kfq", &next)
     }
 
     /// Runs a command that must succeed: `command(&["GET", "x"])`.

@@ -7,22 +7,15 @@ use std::time::{Duration, Instant};
 use redis::{RedisResult, Script};
 
 use crate::ask;
-use crate::raw::{ACQUIRE_SOURCE, Answer, RawLock, entry, lua, owner, remembering};
+use crate::raw::{Answer, RawLock, entry, owner, remembering};
+use crate::sources;
 
-const SHARE_ACQUIRE_SOURCE: &str = lua!(
-    "share_take.lua",
-    "grant.lua",
-    "queue.lua",
-    "share.lua",
-    "share_acquire.lua"
-);
 /// `share_acquire`, as a client sends it.
-pub static SHARE_ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(SHARE_ACQUIRE_SOURCE));
-static SHARE_RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("share_renew.lua")));
-static SHARE_RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("share_release.lua")));
-const SHARE_END_SOURCE: &str = lua!("grant.lua", "share.lua", "share_end.lua");
+pub static SHARE_ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::SHARE_ACQUIRE));
+static SHARE_RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(sources::SHARE_RENEW));
+static SHARE_RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::SHARE_RELEASE));
 /// The script that ends an owner of a lock that may be shared.
-pub static SHARE_END: LazyLock<Script> = LazyLock::new(|| Script::new(SHARE_END_SOURCE));
+pub static SHARE_END: LazyLock<Script> = LazyLock::new(|| Script::new(sources::SHARE_END));
 
 /// How much an owner takes of a shared lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +66,7 @@ impl fmt::Display for Share {
     }
 }
 
-static REVOKE: LazyLock<Script> =
-    LazyLock::new(|| Script::new(lua!("grant.lua", "share.lua", "revoke.lua")));
+static REVOKE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::REVOKE));
 
 impl RawLock {
     /// `revoke` of the holder with this token.
@@ -99,7 +91,7 @@ impl RawLock {
     /// `share_acquire`, queueing if the share has to wait.
     pub fn share(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Answer> {
         let args = [&*share.entry(who), &ttl.to_string()];
-        self.run((SHARE_ACQUIRE_SOURCE, who), "kfqr", &args)
+        self.run((sources::SHARE_ACQUIRE, who), "kfqr", &args)
     }
 
     /// `share_acquire` of a holder that becomes a reader, so long after the grant (ms): flag and token, or none if it
@@ -111,7 +103,7 @@ impl RawLock {
         ttl: i64,
         age: i64,
     ) -> RedisResult<Option<String>> {
-        let script = remembering(SHARE_ACQUIRE_SOURCE, (self.memory_of)(who));
+        let script = remembering(sources::SHARE_ACQUIRE, (self.memory_of)(who));
         let granted_at = (self.now() - 1_000 * age).to_string();
         let args = [&*share.entry(who), &(-ttl).to_string(), &granted_at];
         self.call(&script, "kfqr", &args)
@@ -133,13 +125,13 @@ impl RawLock {
 
     /// `share_end` of an owner that asked for a share.
     pub fn end_share(&mut self, who: char, share: Share) -> RedisResult<Answer> {
-        self.run((SHARE_END_SOURCE, who), "kfqr", &[&share.entry(who)])
+        self.run((sources::SHARE_END, who), "kfqr", &[&share.entry(who)])
     }
 
     /// `acquire` of a writer, which also names R.
     pub fn write(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
         self.run(
-            (ACQUIRE_SOURCE, who),
+            (sources::ACQUIRE, who),
             "kfqr",
             &[&entry(who), &ttl.to_string()],
         )
@@ -147,7 +139,7 @@ impl RawLock {
 
     /// `share_end` of a writer.
     pub fn end_write(&mut self, who: char) -> RedisResult<Answer> {
-        self.run((SHARE_END_SOURCE, who), "kfqr", &[&entry(who)])
+        self.run((sources::SHARE_END, who), "kfqr", &[&entry(who)])
     }
 
     /// Every member of R with its score, `=` included.

@@ -43,6 +43,7 @@ mod shared_connection;
 mod shortcut;
 mod side_by_side;
 mod socket;
+mod sources;
 mod tls;
 mod topology;
 mod transport;

@@ -13,6 +13,7 @@ use redis::Value;
 
 use super::encoder::{Argument, CommandHeader};
 use super::fence_retention::{FenceRetention, PerMemory};
+use super::sources;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
@@ -20,15 +21,6 @@ use crate::key::{OneOrMore, RecordKind, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
-
-/// Returns the source of a script, from files in `lua`.
-macro_rules! lua {
-    ($($name:literal),+) => {
-        concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/backend/redis/lua/", $name, ".lua"))),+)
-    };
-}
-
-pub(super) use lua;
 
 /// A script, with the two headers that begin its calls.
 pub(super) struct Script {
@@ -95,13 +87,13 @@ impl ScriptSet {
 
     /// Returns the script that takes a lock of any mode from its holder.
     pub(super) fn revoke(&self) -> &Script {
-        let revoke = || self.memory.source(lua!("grant", "share", "revoke"));
+        let revoke = || self.memory.source(sources::REVOKE);
         self.revoke.get_or_init(|| Script::new(ALL, &revoke()))
     }
 
     /// Returns the script that mints a token for a holder without one.
     pub(super) fn mint(&self) -> &Script {
-        let mint = || self.memory.source(lua!("grant", "mint"));
+        let mint = || self.memory.source(sources::MINT);
         self.mint.get_or_init(|| Script::new(OF_QUEUE, &mint()))
     }
 
@@ -123,21 +115,18 @@ impl Scripts {
     /// Returns the script that reserves locks whose holder is done.
     pub(super) fn reserve() -> &'static Script {
         static REST: LazyLock<Script> =
-            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("reserve")));
+            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], sources::RESERVE));
         &REST
     }
 
     /// Returns the script that rewrites the records of locks, so that WAIT covers them.
     pub(super) fn rewrite() -> &'static Script {
         static REWRITE: LazyLock<Script> = LazyLock::new(|| {
-            Script::of_several(&[RecordKind::Lock, RecordKind::Fence], lua!("rewrite"))
+            Script::of_several(&[RecordKind::Lock, RecordKind::Fence], sources::REWRITE)
         });
         &REWRITE
     }
 }
-
-const ACQUIRE: &str = lua!("take", "grant", "choose", "queue", "acquire");
-const SHARE_END: &str = lua!("grant", "share", "share_end");
 
 pub(super) const OF_QUEUE: &[RecordKind] =
     &[RecordKind::Lock, RecordKind::Fence, RecordKind::Queue];
@@ -150,10 +139,10 @@ pub(super) const ALL: &[RecordKind] = &[
 
 fn exclusive(memory: FenceRetention) -> Scripts {
     Scripts {
-        acquire: Script::new(OF_QUEUE, &memory.source(ACQUIRE)),
-        renew: Script::new(&[RecordKind::Lock], lua!("renew")),
-        release: Script::new(&[RecordKind::Lock], lua!("release")),
-        end: Script::new(OF_QUEUE, &memory.source(lua!("grant", "choose", "end"))),
+        acquire: Script::new(OF_QUEUE, &memory.source(sources::ACQUIRE)),
+        renew: Script::new(&[RecordKind::Lock], sources::RENEW),
+        release: Script::new(&[RecordKind::Lock], sources::RELEASE),
+        end: Script::new(OF_QUEUE, &memory.source(sources::END)),
     }
 }
 
@@ -161,45 +150,30 @@ fn exclusive(memory: FenceRetention) -> Scripts {
 /// once.
 fn write(memory: FenceRetention) -> Scripts {
     Scripts {
-        acquire: Script::new(ALL, &memory.source(ACQUIRE)),
-        renew: Script::new(&[RecordKind::Lock], lua!("renew")),
-        release: Script::new(&[RecordKind::Lock], lua!("release")),
-        end: Script::new(ALL, &memory.source(SHARE_END)),
+        acquire: Script::new(ALL, &memory.source(sources::ACQUIRE)),
+        renew: Script::new(&[RecordKind::Lock], sources::RENEW),
+        release: Script::new(&[RecordKind::Lock], sources::RELEASE),
+        end: Script::new(ALL, &memory.source(sources::SHARE_END)),
     }
 }
 
 fn share(memory: FenceRetention) -> Scripts {
     let of_share = &[RecordKind::Lock, RecordKind::Shares];
     Scripts {
-        acquire: Script::new(
-            ALL,
-            &memory.source(lua!(
-                "share_take",
-                "grant",
-                "queue",
-                "share",
-                "share_acquire"
-            )),
-        ),
-        renew: Script::new(of_share, lua!("share_renew")),
-        release: Script::new(of_share, lua!("share_release")),
-        end: Script::new(ALL, &memory.source(SHARE_END)),
+        acquire: Script::new(ALL, &memory.source(sources::SHARE_ACQUIRE)),
+        renew: Script::new(of_share, sources::SHARE_RENEW),
+        release: Script::new(of_share, sources::SHARE_RELEASE),
+        end: Script::new(ALL, &memory.source(sources::SHARE_END)),
     }
 }
 
 /// The KEYS are the records of all locks.
 fn several(memory: FenceRetention) -> Scripts {
     Scripts {
-        acquire: Script::of_several(
-            OF_QUEUE,
-            &memory.source(lua!("grant", "choose", "queue", "keys_acquire")),
-        ),
-        renew: Script::of_several(&[RecordKind::Lock], lua!("keys_renew")),
-        release: Script::of_several(&[RecordKind::Lock], lua!("keys_release")),
-        end: Script::of_several(
-            OF_QUEUE,
-            &memory.source(lua!("grant", "choose", "keys_end")),
-        ),
+        acquire: Script::of_several(OF_QUEUE, &memory.source(sources::KEYS_ACQUIRE)),
+        renew: Script::of_several(&[RecordKind::Lock], sources::KEYS_RENEW),
+        release: Script::of_several(&[RecordKind::Lock], sources::KEYS_RELEASE),
+        end: Script::of_several(OF_QUEUE, &memory.source(sources::KEYS_END)),
     }
 }
 

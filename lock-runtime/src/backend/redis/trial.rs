@@ -13,7 +13,8 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::encoder::Argument;
 use super::redisson;
-use super::scripts::{self, Script, lua};
+use super::scripts::{self, Script};
+use super::sources;
 use crate::background::sync;
 use crate::key::{OneOrMore, RecordNames};
 use crate::lease::Mode;
@@ -77,7 +78,7 @@ impl Trial {
     /// Appends the script in these ways.
     pub(super) fn write(self, ways: Ways, output: &mut Vec<u8>, names: &OneOrMore<RecordNames>) {
         static NATIVE: LazyLock<Script> =
-            LazyLock::new(|| Script::new(scripts::ALL, lua!("trial")));
+            LazyLock::new(|| Script::new(scripts::ALL, sources::TRIAL));
         let (script, locks): (&Script, _) = match self {
             Trial::Exclusive => (&NATIVE, "exclusive"),
             Trial::Shares => (&NATIVE, "shares"),

@@ -17,6 +17,9 @@ mod random;
 mod redisson;
 mod revoke;
 mod shares;
+#[allow(dead_code, reason = "the harness has the others")]
+#[path = "../../../../lock-runtime/src/backend/redis/sources.rs"]
+mod sources;
 mod transcript;
 
 use harness::RawLock;

@@ -7,10 +7,11 @@ use super::counting;
 use super::majority::LAST;
 use super::node_tasks::NodeTasks;
 use super::quorum_nodes::QuorumNodes;
-use super::quorum_scripts::{MARK, parse_mark};
+use super::quorum_scripts::parse_mark;
 use crate::backend::redis::CLOCK;
 use crate::backend::redis::encoder::{self, Argument, millis};
 use crate::backend::redis::node::NodeError;
+use crate::backend::redis::sources;
 use crate::backend::wire::error::WireError;
 
 /// The interval of a client's reports to a node. If the client ends, the count loses at most this much.
@@ -57,7 +58,7 @@ async fn try_mark(
     };
     let command = [
         Argument::Text("EVAL"),
-        Argument::Text(MARK),
+        Argument::Text(sources::QUORUM_MARK),
         Argument::Number(1),
         Argument::Text(&nodes.marker),
         Argument::Text(connection.boot()),

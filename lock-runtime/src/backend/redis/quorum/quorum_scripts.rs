@@ -8,8 +8,9 @@ use redis::Value;
 use super::ballot::node_command::{HolderId, NodeReply};
 use crate::backend::redis::fence_retention::{FenceRetention, PerMemory};
 use crate::backend::redis::scripts::{
-    OF_QUEUE, Script, lua, parse_grant, parse_waiting, unknown_answer,
+    OF_QUEUE, Script, parse_grant, parse_waiting, unknown_answer,
 };
+use crate::backend::redis::sources;
 use crate::backend::wire::error::WireError;
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
@@ -33,38 +34,16 @@ impl QuorumScripts {
     }
 
     fn new(memory: FenceRetention) -> QuorumScripts {
-        let acquire = lua!(
-            "quorum_take",
-            "grant",
-            "choose",
-            "queue",
-            "quorum_node",
-            "quorum_queue",
-            "quorum_acquire"
-        );
-        let yielding = lua!(
-            "grant",
-            "choose",
-            "queue",
-            "quorum_node",
-            "quorum_queue",
-            "quorum_yield"
-        );
-        let hold = lua!("grant", "quorum_node", "quorum_hold");
-        let end = lua!("grant", "choose", "quorum_node", "quorum_end");
-        let revoke = lua!("grant", "choose", "quorum_node", "quorum_revoke");
+        let script = |source| Script::of_node(OF_QUEUE, &memory.source(source));
         QuorumScripts {
-            acquire: Script::of_node(OF_QUEUE, &memory.source(acquire)),
-            yielding: Script::of_node(OF_QUEUE, &memory.source(yielding)),
-            hold: Script::of_node(OF_QUEUE, &memory.source(hold)),
-            end: Script::of_node(OF_QUEUE, &memory.source(end)),
-            revoke: Script::of_node(OF_QUEUE, &memory.source(revoke)),
+            acquire: script(sources::QUORUM_ACQUIRE),
+            yielding: script(sources::QUORUM_YIELD),
+            hold: script(sources::QUORUM_HOLD),
+            end: script(sources::QUORUM_END),
+            revoke: script(sources::QUORUM_REVOKE),
         }
     }
 }
-
-/// The script that marks a node, and counts the time until it votes.
-pub(super) const MARK: &str = lua!("grant", "quorum_node", "quorum_mark");
 
 /// Parses the answer of a node, and the node's time (µs).
 pub(super) fn parse_reply(value: Value, script: &str) -> Result<(NodeReply, u64), WireError> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use redis::Value;
 
 use crate::backend::redis::scripts::{Script, parse_grant, unknown_answer};
+use crate::backend::redis::sources;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, Waiting};
 use crate::key::RecordKind;
@@ -21,29 +22,20 @@ pub(in crate::backend::redis) struct RedissonScripts {
 
 pub(in crate::backend::redis) static SCRIPTS: LazyLock<RedissonScripts> =
     LazyLock::new(|| RedissonScripts {
-        acquire: Script::new(
-            &[RecordKind::Lock],
-            include_str!("../lua/redisson_acquire.lua"),
-        ),
-        renew: Script::new(
-            &[RecordKind::Lock],
-            include_str!("../lua/redisson_renew.lua"),
-        ),
+        acquire: Script::new(&[RecordKind::Lock], sources::REDISSON_ACQUIRE),
+        renew: Script::new(&[RecordKind::Lock], sources::REDISSON_RENEW),
         release: Script::new(
             &[RecordKind::Lock, RecordKind::FairQueue],
-            include_str!("../lua/redisson_release.lua"),
+            sources::REDISSON_RELEASE,
         ),
-        trial: Script::new(
-            &[RecordKind::Lock],
-            include_str!("../lua/redisson_trial.lua"),
-        ),
+        trial: Script::new(&[RecordKind::Lock], sources::REDISSON_TRIAL),
     });
 
 /// The script that takes a lock from its holders.
 pub(super) static REVOKE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         &[RecordKind::Lock, RecordKind::FairQueue],
-        include_str!("../lua/redisson_revoke.lua"),
+        sources::REDISSON_REVOKE,
     )
 });
 

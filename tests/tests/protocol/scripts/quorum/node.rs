@@ -5,38 +5,15 @@ use std::sync::LazyLock;
 use harness::{RawLock, RedisServer, entry, owner};
 use redis::{RedisResult, Script, Value};
 
-use super::super::NOTICE;
+use super::super::{NOTICE, sources};
 use super::{DELAY, TTL};
 
-macro_rules! lua {
-    ($($name:literal),+) => {
-        LazyLock::new(|| Script::new(concat!($(include_str!(concat!(
-            "../../../../../lock-runtime/src/backend/redis/lua/", $name, ".lua"
-        ))),+)))
-    };
-}
-
-static ACQUIRE: LazyLock<Script> = lua!(
-    "quorum_take",
-    "grant",
-    "choose",
-    "queue",
-    "quorum_node",
-    "quorum_queue",
-    "quorum_acquire"
-);
-static YIELD: LazyLock<Script> = lua!(
-    "grant",
-    "choose",
-    "queue",
-    "quorum_node",
-    "quorum_queue",
-    "quorum_yield"
-);
-static HOLD: LazyLock<Script> = lua!("grant", "quorum_node", "quorum_hold");
-static END: LazyLock<Script> = lua!("grant", "choose", "quorum_node", "quorum_end");
-static REVOKE: LazyLock<Script> = lua!("grant", "choose", "quorum_node", "quorum_revoke");
-static MARK: LazyLock<Script> = lua!("grant", "quorum_node", "quorum_mark");
+static ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::QUORUM_ACQUIRE));
+static YIELD: LazyLock<Script> = LazyLock::new(|| Script::new(sources::QUORUM_YIELD));
+static HOLD: LazyLock<Script> = LazyLock::new(|| Script::new(sources::QUORUM_HOLD));
+static END: LazyLock<Script> = LazyLock::new(|| Script::new(sources::QUORUM_END));
+static REVOKE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::QUORUM_REVOKE));
+static MARK: LazyLock<Script> = LazyLock::new(|| Script::new(sources::QUORUM_MARK));
 
 pub(crate) struct Node {
     pub(crate) lock: RawLock,

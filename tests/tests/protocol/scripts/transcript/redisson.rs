@@ -3,19 +3,10 @@
 use harness::{RawLock, owner};
 use redis::{Script, Value};
 
+use super::super::sources;
 use super::answer::{Got, Waits};
 use super::outside::letter;
 use super::verbs::Words;
-
-macro_rules! lua {
-    ($name:literal) => {
-        Script::new(include_str!(concat!(
-            "../../../../../lock-runtime/src/backend/redis/lua/redisson_",
-            $name,
-            ".lua"
-        )))
-    };
-}
 
 /// The field of an owner, as the client and Redisson name them.
 pub(super) fn field(who: char) -> String {
@@ -24,10 +15,11 @@ pub(super) fn field(who: char) -> String {
 
 pub(super) fn ask(lock: &mut RawLock, who: char, verb: &str, words: &Words<'_>) -> Got {
     let script = match verb {
-        "acquire" => lua!("acquire"),
-        "renew" => lua!("renew"),
+        "acquire" => Script::new(sources::REDISSON_ACQUIRE),
+        "renew" => Script::new(sources::REDISSON_RENEW),
         "release" => {
-            let (script, connection) = (lua!("release"), &mut lock.connection);
+            let (script, connection) =
+                (Script::new(sources::REDISSON_RELEASE), &mut lock.connection);
             let mut call = script.key(&lock.k);
             return call
                 .key(&lock.q)
@@ -46,7 +38,7 @@ pub(super) fn ask(lock: &mut RawLock, who: char, verb: &str, words: &Words<'_>) 
 /// An operator revokes the lock of the holders with these fields: `A1 mode=read`.
 pub(super) fn revoke(lock: &mut RawLock, holders: &[&str]) -> Got {
     let pairs: Vec<String> = holders.iter().flat_map(|holder| pair(holder)).collect();
-    let script = lua!("revoke");
+    let script = Script::new(sources::REDISSON_REVOKE);
     script
         .key(&lock.k)
         .key(&lock.q)
