@@ -18,7 +18,7 @@
 //!
 //! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] connects to the store that keeps the
 //! locks, [`Acquire`] acquires a lock without the attribute, [`LockGuard`] is a held lock, and [`LockError`] reports
-//! why a lock was not acquired. [`docs`] is the guide: a [cookbook](docs::cookbook), how to [test](docs::testing)
+//! why a lock was not acquired. A [`campaign`] leads for as long as the program runs. [`docs`] is the guide: a [cookbook](docs::cookbook), how to [test](docs::testing)
 //! functions that take locks, what they [report](docs::observability) to operators, and how this crate differs from
 //! [other locks](docs::coming_from). [`inspect`] shows locks and their waiters, and takes a lock from its holder.
 //!
@@ -133,7 +133,10 @@ mod telemetry;
 pub use backend::redis::RedisSettings;
 pub use call_tree::{InCurrentHold, in_current_hold};
 pub use client::testing;
-pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard, ShutdownReport};
+pub use client::{
+    Acquire, Campaign, Campaigning, LockClient, LockClientBuilder, LockGuard, ShutdownReport,
+    Standing, campaign,
+};
 pub use config::credentials::Credentials;
 pub use config::{LockRecord, Topology};
 pub use error::{LockError, LockErrorKind};

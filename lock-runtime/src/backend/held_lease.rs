@@ -1,10 +1,13 @@
 //! Owns a lease, and releases it when dropped.
 
+mod dropped_leases;
+
 use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub(crate) use self::dropped_leases::keep_dropped;
 use crate::backend::ReleaseOutcome;
 use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
@@ -167,6 +170,18 @@ impl HeldLease {
     }
 }
 
+impl HeldLease {
+    /// Moves the duty to release the lease out of a value that is being dropped.
+    fn moved(&mut self) -> HeldLease {
+        HeldLease {
+            lease: self.lease.take(),
+            backend: self.backend.clone(),
+            span: self.span.take(),
+            _in_flight: self._in_flight.clone(),
+        }
+    }
+}
+
 /// A caller's time with a lease. The backend has the duty to release the lease. Dropping this ends the time, even if
 /// the caller goes away.
 #[derive(Debug)]
@@ -242,7 +257,7 @@ impl Deref for HeldLease {
 
 impl Drop for HeldLease {
     fn drop(&mut self) {
-        if self.lease.is_some() {
+        if self.lease.is_some() && !dropped_leases::keep(self) {
             let hold = self.take();
             // This comes first: subscribers run when the hold is dropped, and may block.
             self.backend.abandon(hold.lease.clone());

@@ -45,6 +45,14 @@ impl InFlight {
 #[derive(Debug)]
 pub(crate) struct Counted(Arc<Count>);
 
+impl Clone for Counted {
+    /// Counts one more.
+    fn clone(&self) -> Counted {
+        self.0.number.fetch_add(1, Ordering::SeqCst);
+        Counted(self.0.clone())
+    }
+}
+
 impl Drop for Counted {
     fn drop(&mut self) {
         if self.0.number.fetch_sub(1, Ordering::SeqCst) == 1 {

@@ -58,6 +58,11 @@ pub(crate) fn find(client: u64, key: &str) -> Found {
     with_current(find).unwrap_or(Found::Other(Nesting::Nothing))
 }
 
+/// Identifies the innermost body of the current call tree, while that body is polled; `None` outside of every body.
+pub(crate) fn place() -> Option<usize> {
+    with_current(|scope| Some(Arc::as_ptr(scope).addr()))
+}
+
 /// Passes `see` a frame of each lease of `client` that the current call tree holds; see [`Scope::frames_of`].
 pub(crate) fn for_each_hold(client: u64, see: impl FnMut(&Frame)) {
     with_current(|scope| {

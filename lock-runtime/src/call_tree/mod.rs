@@ -12,7 +12,7 @@ mod on_lost;
 mod scope;
 
 pub use carried::{InCurrentHold, in_current_hold};
-pub(crate) use current::{find, for_each_hold};
+pub(crate) use current::{find, for_each_hold, place};
 pub(crate) use frame::{Descent, Frame};
 pub use on_lost::OnLost;
 pub(crate) use scope::{EnclosingFrame, Found, Nesting};

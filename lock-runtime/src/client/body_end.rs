@@ -2,6 +2,7 @@
 
 use crate::backend::caller::Caller;
 use crate::call_tree::OnLost;
+use crate::client::campaign::observer;
 use crate::client::guard::LockGuard;
 use crate::error::LockError;
 use crate::lease::LossReason;
@@ -51,7 +52,11 @@ pub(crate) async fn release_after(
 ) -> Result<(), LockError> {
     warn_if_shared(&guard);
     let labels = labels(&guard);
-    after_release(&labels, on_lost, end, guard.release_for(caller).await)
+    let result = after_release(&labels, on_lost, end, guard.release_for(caller).await);
+    if let Err(lost) = &result {
+        observer::failed(lost, None);
+    }
+    result
 }
 
 /// Returns the call's result, given the end of the body and the result of the release.

@@ -175,8 +175,8 @@ impl LockClientBuilder {
 
     /// Sets how long [`LockClient::shutdown`] waits for bodies to finish. Default: 30 s.
     ///
-    /// A body that never ends by itself, such as a leader's, holds its lock for all of this time unless it [listens for the
-    /// shutdown](crate::docs::cookbook#leaving-in-good-order).
+    /// A body that never ends by itself, such as a leader's, holds its lock for all of this time unless it is told; a
+    /// [campaign](crate::campaign) ends before.
     pub fn shutdown_grace(mut self, grace: Duration) -> LockClientBuilder {
         self.options.shutdown_grace = bounded_wait(grace);
         self

@@ -34,6 +34,7 @@ use crate::key::LockKey;
 #[cfg_attr(feature = "macros", doc = include_str!("../failure_path.md"))]
 pub struct LockError(Box<Repr>);
 
+#[derive(Clone)]
 struct Repr {
     kind: LockErrorKind,
     key: Option<LockKey>,
@@ -59,6 +60,11 @@ impl LockError {
 
     pub(crate) fn invalid_options(reason: impl Into<String>) -> LockError {
         LockError::new(LockErrorKind::InvalidOptions).with_detail(reason)
+    }
+
+    /// Returns an error that reads the same. Not `Clone`: a program has each failure once.
+    pub(crate) fn duplicate(&self) -> LockError {
+        LockError(self.0.clone())
     }
 
     pub(crate) fn with_key(mut self, key: &LockKey) -> LockError {

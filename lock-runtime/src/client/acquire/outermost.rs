@@ -9,6 +9,7 @@ use crate::backend::caller::Caller;
 use crate::backend::held_lease::HeldLease;
 use crate::background::clock::Clock;
 use crate::call_tree::Nesting;
+use crate::client::campaign::observer;
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, OneOrMore};
@@ -89,11 +90,14 @@ impl Acquire {
             Ok(mut lease) => {
                 acquiring.granted(&lease.trace, waited);
                 lease.delivered(now);
+                observer::granted(&lease.keys);
                 Ok(lease)
             }
             Err(error) => {
                 acquiring.refused(&error, waited);
-                Err(self.complete(error, waited))
+                let error = self.complete(error, waited);
+                observer::failed(&error, Some(&self.core.backend));
+                Err(error)
             }
         }
     }
