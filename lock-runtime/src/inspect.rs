@@ -1,6 +1,7 @@
 //! Locks as operators see them: who holds them, who waits, and how to take one away.
 //!
-//! [`LockClient::inspect`](crate::LockClient::inspect) shows one lock, [`LockClient::locks`](crate::LockClient::locks)
+//! [`LockClient::inspect`](crate::LockClient::inspect) shows one lock, [`LockClient::watch`](crate::LockClient::watch) each
+//! change of its holder, [`LockClient::locks`](crate::LockClient::locks)
 //! lists all held locks, [`LockClient::held`](crate::LockClient::held) returns the locks that this client holds, and
 //! [`LockClient::ping`](crate::LockClient::ping) probes the server. [`LockClient::revoke`](crate::LockClient::revoke)
 //! takes a lock from its holder, and [`LockClient::audit`](crate::LockClient::audit) reads who did so.
@@ -33,7 +34,7 @@
 //! outcomes are what their `as_str` returns. Texts of other programs are not escaped. A reference, a hash and a
 //! [`ListingPosition`] are the text that they display. `null` is the field's `None`.
 
-pub use crate::client::{Audit, Locks};
+pub use crate::client::{Audit, Locks, Watch};
 // For `lockctl` and `lock-web`; not a stable interface.
 #[doc(hidden)]
 pub use crate::state::{Answer, Escaped, Rfc3339, ServerAnswers, escape, is_printable};

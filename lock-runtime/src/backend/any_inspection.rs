@@ -1,9 +1,11 @@
 //! Operators' commands, for either backend.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use crate::backend::any::{AnyBackend, each};
 use crate::backend::memory::memory_inspection::wall_clock;
+use crate::backend::watching::WatchReader;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeOrder, RevokeReply};
 use crate::backend::wire::notice::notice;
@@ -39,6 +41,45 @@ impl AnyBackend {
             },
             Remote(remote) => remote.wire.inspect(key, names).await.map_err(WireError::into_error)
         )
+    }
+
+    /// Begins to watch a lock: on servers by a question `every` so often.
+    pub(crate) fn watch(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+        every: Duration,
+    ) -> Result<Arc<WatchReader>, LockError> {
+        self.check_process()?;
+        Ok(each!(self,
+            Memory(memory) => memory.watch(key, names),
+            Remote(remote) => remote.watch(key, names, every)
+        ))
+    }
+
+    /// Waits until a watched lock may have changed.
+    pub(crate) async fn watched(&self, key: &LockKey, reader: &WatchReader) {
+        let AnyBackend::Memory(memory) = self else {
+            return reader.added().await;
+        };
+        // Nobody decides anything when a lease ends whose holder does not run.
+        let holders = memory.inspect(key).holders;
+        let Some(left) = holders.iter().filter_map(|holder| holder.remaining).min() else {
+            return reader.added().await;
+        };
+        tokio::select! {
+            biased;
+            () = reader.added() => {}
+            () = self.sleep(left) => drop(memory.inspect(key)),
+        }
+    }
+
+    /// Ends all watches.
+    pub(crate) fn stop_watching(&self) {
+        each!(self,
+            Memory(memory) => memory.stop_watching(),
+            Remote(remote) => remote.watched.close()
+        );
     }
 
     /// Returns the next locks of a listing. Dropping this at any await leaves the cursor where it was.

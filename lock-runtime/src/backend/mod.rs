@@ -14,6 +14,7 @@ pub(crate) mod memory;
 pub(crate) mod redis;
 pub(crate) mod remote;
 pub(crate) mod undelivered;
+pub(crate) mod watching;
 pub(crate) mod wire;
 
 use std::future::Future;

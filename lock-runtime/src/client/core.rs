@@ -65,6 +65,7 @@ impl Core {
         let mut report = ShutdownReport::default();
         self.admission.close();
         self.backend.stop_retaining();
+        self.backend.stop_watching();
         // In a forked child the locks are the parent's, and no background thread would end the wait.
         if self.backend.check_process().is_err() {
             return report;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::client::audit::Audit;
 use crate::client::lock_client::LockClient;
+use crate::client::lock_watch::Watch;
 use crate::client::locks::Locks;
 use crate::client::revoking;
 use crate::error::LockError;
@@ -71,6 +72,15 @@ impl LockClient {
         let inspected = self.core.backend.inspect(&key, &names).await;
         let (state, _) = inspected.map_err(|error| error.with_key(&key))?;
         Ok(state)
+    }
+
+    /// Watches who holds a lock.
+    ///
+    /// # Examples
+    ///
+    /// [`Watch::changed`] has one.
+    pub fn watch(&self, key: impl Into<LockKey>) -> Watch {
+        Watch::new(self.core.clone(), key.into())
     }
 
     /// Lists the locks that anyone holds, page by page.

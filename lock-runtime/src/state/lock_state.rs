@@ -97,6 +97,19 @@ impl LockState {
         }
     }
 
+    /// Returns whether both states have the same holders, as far as they can be told apart: readers, and holders of
+    /// permits, are counted.
+    pub(crate) fn has_same_holders(&self, other: &LockState) -> bool {
+        let permits = |state: &LockState| -> u64 {
+            let holders = state.holders.iter();
+            holders.map(|holder| u64::from(holder.permits)).sum()
+        };
+        let is_there = |holder: &Holder| other.holders.iter().any(|one| one.is_same(holder));
+        self.holder_count() == other.holder_count()
+            && permits(self) == permits(other)
+            && self.holders.iter().all(is_there)
+    }
+
     /// Returns whether the lock is held, or blocked by another program's record.
     #[must_use]
     pub fn is_held(&self) -> bool {
@@ -153,6 +166,16 @@ pub struct Holder {
 }
 
 impl Holder {
+    /// Returns whether another state shows the same holder. It may have asked for a token in between.
+    fn is_same(&self, other: &Holder) -> bool {
+        let is_same = match (self.reference, other.reference) {
+            (None, None) => true,
+            (Some(mine), Some(its)) => self.is(its) || other.is(mine),
+            _ => false,
+        };
+        is_same && self.kind == other.kind
+    }
+
     /// Returns whether `reference` identifies this holder.
     pub(crate) fn is(&self, reference: HolderRef) -> bool {
         match reference {
@@ -225,4 +248,102 @@ pub struct Waiter {
         serde(rename = "last_seen_ms", serialize_with = "super::json::millis")
     )]
     pub last_seen: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HASH: [&[u8]; 2] = [b"one", b"other"];
+
+    fn held_by(holders: impl IntoIterator<Item = Holder>) -> LockState {
+        let mut state = LockState::free(LockKey::from("order:42"));
+        state.holders = holders.into_iter().collect();
+        state
+    }
+
+    /// An exclusive holder, which may have a token.
+    fn holder(owner: usize, token: Option<u64>) -> Holder {
+        let hash = RecordHash::of([HASH[owner]]);
+        let token = token.map(FencingToken::new);
+        Holder {
+            label: "api-7".to_owned(),
+            token,
+            age: None,
+            remaining: None,
+            kind: HolderKind::Exclusive,
+            permits: 1,
+            reference: Some(token.map_or(HolderRef::Record(hash), HolderRef::Token)),
+            other_tokens: Vec::new(),
+            hash: Some(hash),
+        }
+    }
+
+    fn share(permits: u32) -> Holder {
+        Holder {
+            kind: HolderKind::Share,
+            permits,
+            ..holder(0, Some(16))
+        }
+    }
+
+    /// In both directions.
+    fn are_same(one: &LockState, other: &LockState) -> bool {
+        let same = one.has_same_holders(other);
+        assert_eq!(other.has_same_holders(one), same);
+        same
+    }
+
+    #[test]
+    fn holder_is_the_same_before_and_after_it_has_a_token() {
+        let before = held_by([holder(0, None)]);
+        assert!(are_same(&before, &before));
+        assert!(are_same(&before, &held_by([holder(0, Some(32))])));
+        assert!(!are_same(&before, &held_by([holder(1, None)])));
+        assert!(!are_same(&before, &held_by([holder(1, Some(32))])));
+        let after = held_by([holder(0, Some(32))]);
+        assert!(!are_same(&after, &held_by([holder(1, Some(48))])));
+    }
+
+    #[test]
+    fn free_lock_has_no_holder_in_common() {
+        let free = held_by([]);
+        assert!(are_same(&free, &free));
+        assert!(!are_same(&free, &held_by([holder(0, None)])));
+    }
+
+    #[test]
+    fn reserved_lock_and_reader_differ_from_the_holder_before() {
+        let before = held_by([holder(0, Some(16))]);
+        let mut reserved = holder(0, Some(16));
+        reserved.kind = HolderKind::Reserved;
+        assert!(!are_same(&before, &held_by([reserved])));
+        assert!(!are_same(&before, &held_by([share(1)])));
+    }
+
+    #[test]
+    fn shares_are_counted_with_their_permits() {
+        let two = held_by([share(1), share(2)]);
+        assert!(are_same(&two, &held_by([share(2), share(1)])));
+        assert!(!are_same(&two, &held_by([share(1)])));
+        assert!(!are_same(&two, &held_by([share(1), share(1)])));
+        let mut many = held_by([share(1), share(2)]);
+        many.more_holders = 1;
+        assert!(!are_same(&two, &many));
+    }
+
+    #[test]
+    fn record_that_cannot_be_revoked_is_known_by_its_kind() {
+        let other_type = || Holder {
+            kind: HolderKind::OtherType,
+            reference: None,
+            hash: None,
+            ..holder(0, None)
+        };
+        assert!(are_same(&held_by([other_type()]), &held_by([other_type()])));
+        assert!(!are_same(
+            &held_by([other_type()]),
+            &held_by([holder(0, None)])
+        ));
+    }
 }

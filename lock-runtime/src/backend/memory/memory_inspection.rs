@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::lock_states::Taken;
 use crate::backend::memory::{Memory, pattern};
+use crate::backend::watching::WatchReader;
 use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeReply};
 use crate::background::clock::Clock;
-use crate::key::LockKey;
+use crate::key::{LockKey, RecordNames};
 use crate::lease::{LossReason, RevocationNumber, RevokedBy};
 use crate::state::{HolderRef, LocalHold, LockState};
 
@@ -26,6 +27,17 @@ impl Memory {
     pub(crate) fn inspect(&self, key: &LockKey) -> LockState {
         let now = Clock::Tokio.now();
         self.store.decide(|store| store.look(key, now))
+    }
+
+    /// Begins to watch a lock.
+    pub(crate) fn watch(&self, key: &LockKey, names: &RecordNames) -> Arc<WatchReader> {
+        let reader = self.store.watch(key, names);
+        self.inspect(key);
+        reader
+    }
+
+    pub(crate) fn stop_watching(&self) {
+        self.store.stop_watching();
     }
 
     /// Returns the next locks of a listing.

@@ -117,10 +117,15 @@ impl WireEvents for EventHandler {
         if let Some(entry) = retained {
             release::release_unawaited(&remote, entry);
         }
+        remote.watched.ask_now(|name| name == lock);
     }
 
     fn released(&self, listener: OwnerId) {
         self.notifier.notify(listener);
+        if let Some(remote) = self.remote() {
+            // The message does not name its lock.
+            remote.watched.ask_now(|_| true);
+        }
     }
 }
 
@@ -138,6 +143,7 @@ fn revoked(remote: &Arc<Remote>, payload: &[u8]) {
         LossReason::NotOurs
     };
     watchdog::declare_lost(remote, owner_id, Some(reason));
+    remote.watched.ask_now(|name| payload.ends_with(name));
 }
 
 /// Confirms without delay the leases that the next server may not have.

@@ -20,6 +20,7 @@
 //!   replies and subscribers run.
 
 pub(crate) mod acquisition;
+pub(crate) mod asking;
 pub(crate) mod client_ids;
 pub(crate) mod contended_locks;
 pub(crate) mod delivery;
@@ -65,6 +66,7 @@ use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::remote::registry::LeaseRegistry;
 use crate::backend::remote::servers::Servers;
 use crate::backend::undelivered::{Abandon, Acquiring, Outcome};
+use crate::backend::watching::WatchedLocks;
 use crate::backend::wire::WireEvents;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::unended::Unended;
@@ -116,6 +118,7 @@ pub(crate) struct Remote {
     pub(crate) unsettled: InFlight,
     /// Owners that are ended on the next connection.
     pub(crate) unended: Unended<UnendedOwner>,
+    pub(crate) watched: WatchedLocks,
 }
 
 impl Remote {
@@ -150,6 +153,7 @@ impl Remote {
             watchdog: Arc::default(),
             unsettled: InFlight::default(),
             unended: Unended::default(),
+            watched: WatchedLocks::default(),
         }
     }
 

@@ -32,11 +32,17 @@ impl Store {
     /// Returns the state of a lock at `now`.
     pub(crate) fn look(&mut self, key: &LockKey, now: Moment) -> Decision<state::LockState> {
         let effects = self.expire(key.as_str(), now);
+        let state = self.show(key, now);
+        effects.with(state)
+    }
+
+    /// Returns the state of a lock as the last decision left it.
+    pub(crate) fn show(&self, key: &LockKey, now: Moment) -> state::LockState {
         let mut state = state::LockState::free(key.clone());
         if let Some(lock) = self.locks.get(key.as_str()) {
             lock.describe(&mut state, now);
         }
-        effects.with(state)
+        state
     }
 
     /// Iterates over the holders' watches, with the time since when each holds and the number of waiters behind it.

@@ -1,0 +1,116 @@
+//! What a watch has not read yet.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::watched_lock::WatchedLock;
+use crate::background::sync::Mutex;
+use crate::error::LockError;
+use crate::state::LockState;
+
+/// How many changes are kept for a watch that does not read them. Older ones are dropped.
+const MAX_UNREAD: usize = 64;
+
+/// The states that a watch has not read yet. Its watch drops it when it ends.
+#[derive(Debug)]
+pub(crate) struct WatchReader {
+    /// `None` if the client was shut down before.
+    lock: Option<Arc<WatchedLock>>,
+    pub(super) every: Duration,
+    unread: Mutex<Unread>,
+    added: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Unread {
+    states: VecDeque<Result<LockState, LockError>>,
+    /// Whether the reader has been told a state.
+    has_begun: bool,
+    is_closed: bool,
+}
+
+/// The next thing that a watch reads.
+#[derive(Debug)]
+pub(crate) enum Unseen {
+    State(Result<LockState, LockError>),
+    Nothing,
+    Closed,
+}
+
+impl WatchReader {
+    pub(super) fn new(lock: Option<Arc<WatchedLock>>, every: Duration) -> Arc<WatchReader> {
+        Arc::new(WatchReader {
+            lock,
+            every,
+            unread: Mutex::default(),
+            added: Notify::new(),
+        })
+    }
+
+    /// Creates the reader of a client that is shut down.
+    pub(super) fn closed() -> Arc<WatchReader> {
+        let reader = WatchReader::new(None, Duration::ZERO);
+        reader.close();
+        reader
+    }
+
+    /// Adds a state, if it `is_change` or the first. Returns whether it was added; then the reader has to be woken.
+    pub(super) fn tell(&self, state: &LockState, is_change: bool) -> bool {
+        let mut unread = self.unread.lock();
+        let is_added = is_change || !unread.has_begun;
+        if is_added {
+            unread.has_begun = true;
+            unread.push(Ok(state.clone()));
+        }
+        is_added
+    }
+
+    pub(super) fn fail(&self, error: &LockError) {
+        self.unread.lock().push(Err(error.duplicate()));
+    }
+
+    pub(super) fn close(&self) {
+        self.unread.lock().is_closed = true;
+        self.wake();
+    }
+
+    pub(super) fn wake(&self) {
+        self.added.notify_one();
+    }
+
+    pub(crate) fn take(&self) -> Unseen {
+        let mut unread = self.unread.lock();
+        if unread.is_closed {
+            return Unseen::Closed;
+        }
+        unread
+            .states
+            .pop_front()
+            .map_or(Unseen::Nothing, Unseen::State)
+    }
+
+    /// Completes when there is something to take. It may also complete too early.
+    pub(crate) async fn added(&self) {
+        self.added.notified().await;
+    }
+}
+
+impl Drop for WatchReader {
+    fn drop(&mut self) {
+        if let Some(lock) = &self.lock {
+            lock.reader_left();
+        }
+    }
+}
+
+impl Unread {
+    fn push(&mut self, state: Result<LockState, LockError>) {
+        if self.states.len() == MAX_UNREAD {
+            self.states.pop_front();
+        }
+        self.states.push_back(state);
+    }
+}
