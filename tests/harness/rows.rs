@@ -38,6 +38,7 @@ mod crowd;
 mod cuts;
 mod failovers;
 mod forgetting;
+mod leaders;
 mod minting;
 mod mixed;
 mod moves;
@@ -88,6 +89,7 @@ pub fn table() -> Vec<Row> {
         revocation::rows(),
         shares::rows(),
         mixed::rows(),
+        leaders::rows(),
         redisson::rows(),
         crowd::rows(),
         slots::rows(),

@@ -143,6 +143,12 @@ impl<L: Locks> Commands<L> {
                 let work = self.work(call(&[key, ttl, wait]), self::manner(manner));
                 ran(runtimes::alone(work).await)
             }
+            ["campaign", lock @ ..] => {
+                let call = call(lock);
+                let mode = self.locks().mode();
+                let visit = Visit::new(&call.name, &self.resource, Manner::Persist, mode);
+                self.locks().campaign(&call, visit).await
+            }
             ["abandon", lock @ ..] => {
                 let (locks, call) = (self.locks().clone(), call(lock));
                 let acquire = async move { locks.acquire(&call).await };

@@ -84,6 +84,11 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         }
     }
 
+    /// Leads whenever it has the lock, until SIGTERM. Prints a line for each change, and returns the last one.
+    fn campaign(&self, _call: &Call, _visit: Visit) -> impl Future<Output = String> + Send {
+        async { "failed InvalidOptions it has no campaigns".to_owned() }
+    }
+
     fn shutdown(&self) -> impl Future<Output = ()> + Send {
         async {}
     }

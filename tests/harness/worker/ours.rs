@@ -3,8 +3,9 @@
 use std::future::pending;
 use std::time::Duration;
 
-use lock_runtime::{Acquire, LockClient, LockError, LockGuard};
+use lock_runtime::{Acquire, LockClient, LockError, LockGuard, Standing, campaign};
 use redis::RedisResult;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::locks::{Call, Held, Locks, Token};
 use super::mode::Mode;
@@ -73,6 +74,31 @@ impl Locks for Ours {
         };
         let ran = self.lock(call).run(body).await;
         ran.map_err(|error| words(&error))?
+    }
+
+    async fn campaign(&self, call: &Call, visit: Visit) -> String {
+        let mut sigterm = signal(SignalKind::terminate()).expect("signals can be listened to");
+        let lead = || {
+            let visit = visit.clone();
+            let body = async move |guard: &LockGuard| {
+                let token = guard.fencing_token().await?.get();
+                println!("held {token}");
+                visit.make(token).await.expect("the resource is there");
+                Ok(())
+            };
+            let led = self.lock(call).fenced().run(body);
+            async move { led.await? }
+        };
+        let standing = campaign(lead).on_change(|standing| {
+            if let Standing::Again { why } = standing {
+                println!("again {}", words(why));
+            }
+        });
+        match standing.until(sigterm.recv()).await {
+            Ok(None) => "stopped".to_owned(),
+            Ok(Some(())) => "ended".to_owned(),
+            Err(error) => format!("failed {}", words(&error)),
+        }
     }
 
     async fn shutdown(&self) {

@@ -49,6 +49,10 @@ use crate::wait::PATIENCE;
 /// - `run LOCK [sleep TIME | block TIME | panic]`: a body that visits the resource and does that in
 ///   the middle: `written`, `stale`, `panicked`, or `failed KIND MESSAGE`; `run LOCK persist`:
 ///   visits it repeatedly, until it is dropped
+/// - `campaign LOCK`: stands for the lock until SIGTERM, and visits the resource repeatedly while it
+///   leads: `held TOKEN` each time that it does, `again KIND MESSAGE` each time that it stands again,
+///   and `stopped`, or `failed KIND MESSAGE`. It keeps the process's signals from then on: end the
+///   process by `exit`
 /// - `run-alone …`: the same on its own current-thread runtime
 /// - `abandon LOCK`: acquires on its own runtime, which is dropped with the guard in it
 /// - `hammer LOCK TASKS TIME`: visits from many tasks, each under the lock: `hammered N`, and for

@@ -3,11 +3,13 @@
 //! | risk | file |
 //! |---|---|
 //! | two are inside at once, or one process crowds the others out | `exclusion` |
+//! | of three candidates none leads, or a watch misses or repeats a leader | `campaigns` |
 //! | a service that is terminated leaves its locks to their ttls | `terminate` |
 //! | a process that holds several locks dies | `several` |
 //! | another program's `SET NX PX` is not respected | `foreign` |
 //! | Redisson's locks and ours in its record are not exclusive, or one side does not wake the other | `redisson` |
 
+mod campaigns;
 mod exclusion;
 mod foreign;
 mod redisson;

@@ -5,6 +5,7 @@
 //! | each line of the contract that `conformance` and the fault table do not have | `contract` |
 //! | the same behaviour on every backend | `conformance` |
 //! | a caller enters a lock that its call tree holds | `reentrancy` |
+//! | a campaign stands again if its own lock failed, and only then | `campaigns` |
 //! | opposite orders of nested locks are found at once | `lock_order` |
 //! | a lease passes from caller to caller of a client | `local_turns` |
 //! | what operators see of locks, and do to them, on one server | `operators` |
@@ -16,6 +17,7 @@
 //! | the record is a lock to programs of other kinds, without the failures of locks that are common on Redis | `homemade_locks` |
 //! | clients in other languages | `long` |
 
+mod campaigns;
 mod cancellation;
 mod conformance;
 mod contract;

@@ -8,6 +8,7 @@
 //! matter, and all cases in `long`.
 
 mod blocking;
+mod campaigns;
 mod dropping;
 mod exclusion;
 mod held_locks;
@@ -29,6 +30,7 @@ mod testing;
 mod tokens;
 mod tools;
 mod waiting;
+mod watches;
 
 macro_rules! suite {
     ($backend:ident) => {
@@ -133,6 +135,19 @@ macro_rules! suite {
                 operation_is_in_the_audit_before_and_after, unusable_key_is_refused,
             }
             held_locks { held_lock_is_known_to_its_call_tree, lost_lock_is_not_held }
+            campaigns {
+                stopped_leader_has_freed_its_lock, next_candidate_leads_when_the_leader_stops,
+                stopped_candidate_leaves_the_queue, leader_that_loses_its_lock_stands_again_at_once,
+                candidate_that_does_not_wait_asks_again, failure_of_a_lock_inside_the_body_ends_the_campaign,
+                campaign_that_is_stopped_already_asks_for_nothing, dropped_campaign_frees_its_lock,
+                panic_of_a_leader_frees_its_lock,
+            }
+            watches {
+                watch_tells_the_state_and_each_change_of_holder_once, each_watch_begins_with_the_current_state,
+                client_that_waits_for_the_lock_learns_of_its_holder_at_once,
+                lease_that_ends_by_itself_is_told, watch_ends_when_its_client_is_shut_down,
+                impossible_interval_or_key_is_refused,
+            }
             shutdown {
                 nothing_begins_after_a_shutdown, a_waiter_fails_at_a_shutdown, a_body_may_finish_during_a_shutdown,
                 a_body_that_goes_on_is_ended_by_a_shutdown, a_kept_guard_does_not_block_a_shutdown_for_ever,
@@ -189,6 +204,14 @@ macro_rules! suite {
                 one_guard_holds_all_and_frees_all,
                 // or the caller leaves a queue and gives back what it has.
                 blocking_lock_is_named_and_the_others_are_released,
+            }
+            campaigns {
+                // The release of a lock that was dropped is awaited.
+                stopped_leader_has_freed_its_lock,
+            }
+            watches {
+                // The background asks, with the rights of a viewer.
+                watch_tells_the_state_and_each_change_of_holder_once,
             }
             operation {
                 // A listing walks over the keys of the server that has them.

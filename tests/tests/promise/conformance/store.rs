@@ -25,6 +25,7 @@ const MODES: [Mode; 3] = [
 pub(crate) struct Store {
     builder: LockClientBuilder,
     operator: LockClientBuilder,
+    watcher: LockClientBuilder,
     /// A part of how errors of other clients name a holder in this process.
     pub(crate) holder: String,
     /// The ttl of a lease that is renewed while a test waits for longer: [`STEADY`] where commands renew it.
@@ -34,6 +35,8 @@ pub(crate) struct Store {
     /// Whether a caller that takes a free lock has no token until it requests one. Elsewhere each lock comes with a
     /// token.
     pub(crate) mints_when_asked: bool,
+    /// Whether waiters queue on the server.
+    queues: bool,
     /// The modes that callers of this store may use.
     pub(crate) modes: &'static [Mode],
     /// The prefix of this store's keys, if other stores share its servers.
@@ -65,11 +68,13 @@ impl Store {
     fn on(servers: Servers, builder: LockClientBuilder) -> Store {
         Store {
             operator: builder.clone(),
+            watcher: builder.clone(),
             builder,
             holder: format!("(pid {})", std::process::id()),
             steady: STEADY,
             longest_ttl: Duration::from_secs(24 * 3600),
             mints_when_asked: true,
+            queues: true,
             modes: &MODES,
             prefix: "*".to_owned(),
             servers,
@@ -81,9 +86,19 @@ impl Store {
         self.client_of(&self.builder)
     }
 
+    /// Whether waiters queue on the server, so that the next one has the lock with its release.
+    pub(crate) fn has_queue(&self) -> bool {
+        self.queues
+    }
+
     /// A client whose user may inspect and revoke locks.
     pub(crate) fn operator(&self) -> LockClient {
         self.client_of(&self.operator)
+    }
+
+    /// A client whose user may take and inspect locks.
+    pub(crate) fn watcher(&self) -> LockClient {
+        self.client_of(&self.watcher)
     }
 
     fn client_of(&self, builder: &LockClientBuilder) -> LockClient {
@@ -144,6 +159,7 @@ pub(crate) fn redis_least_privileged() -> Store {
     let builder = of_user(&server, "service", &[RIGHTS]);
     Store {
         operator: of_user(&server, "ann", &[VIEWER_RIGHTS, OPERATOR_RIGHTS]),
+        watcher: of_user(&server, "watcher", &[RIGHTS, VIEWER_RIGHTS]),
         ..Store::on(Servers::One(server), builder)
     }
 }
@@ -157,6 +173,7 @@ pub(crate) fn redissons_record() -> Store {
         operator: operator.record(LockRecord::Redisson),
         holder: "a lock-runtime client ".to_owned(),
         mints_when_asked: false,
+        queues: false,
         modes: &MODES[..1],
         ..Store::on(Servers::One(server), builder.record(LockRecord::Redisson))
     }
@@ -210,6 +227,7 @@ pub(crate) fn quorum() -> Store {
     let builder = patient(quorum.url_of_service()).prefix(prefix.as_str());
     Store {
         operator: patient(quorum.url()).prefix(prefix.as_str()),
+        watcher: patient(quorum.url()).prefix(prefix.as_str()),
         longest_ttl: RedisQuorum::DELAY,
         mints_when_asked: false,
         modes: &MODES[..1],

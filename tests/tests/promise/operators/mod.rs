@@ -5,6 +5,7 @@ mod crowds;
 mod holders;
 mod listing;
 mod records;
+mod watches;
 
 use harness::{KEY, RedisServer, failed, patient, revocation, token_of};
 use lock_runtime::inspect::Receipt;
