@@ -9,6 +9,7 @@
 //! | `modes` | readers and a writer, permits, two locks at once |
 //! | `with_java` | a lock shared with a Java service that uses Redisson |
 //! | `lottery` | a scheduled job that one of several instances runs |
+//! | `leader` | one of several instances leads, and another takes over when it stops |
 //! | `lost_lease` | a lock that is lost: the body stops and the call fails |
 //! | `interrupted` | a test that finds the await at which the loss of a lock does harm |
 //! | `fencing` (`--features sqlite`) | a database that refuses a writer whose lease has expired |

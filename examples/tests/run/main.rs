@@ -150,6 +150,17 @@ fn hourly_job_runs_once_a_tick() {
 }
 
 #[test]
+fn each_instance_leads_after_the_one_before_it() {
+    let expected = [
+        "first leads leader",
+        "second leads leader",
+        "third leads leader",
+        "third stopped",
+    ];
+    prints("leader", &expected);
+}
+
+#[test]
 fn import_stops_with_its_lease() {
     let expected = [
         "batch 1 of 10",

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`how_it_works`] | you want to see a call, a hand-off and a loss in a picture |
 //! | [`choosing`] | you wonder which ttl, wait and other options your work needs |
-//! | [`cookbook`] | you want a recipe for a job, a handler, a transaction or a queue |
+//! | [`cookbook`] | you want a recipe for a job, a leader, a handler, a transaction or a queue |
 //! | [`topologies`] | you choose between one server, replicas, Sentinel, a cluster and a quorum |
 //! | [`urls`] | you write the URL of a client |
 //! | [`quorum`] | your locks must survive the loss of a server |
