@@ -182,11 +182,11 @@ async fn failures_of_the_body_end_the_campaign() {
             let mut calls = 0;
             let ended = campaign(|| {
                 calls += 1;
+                assert_eq!(calls, 1, stringify!($kind));
                 let led = locks.lock(KEY).run(&$body);
                 async { led.await? }
             });
             failed(ended.await, LockErrorKind::$kind);
-            assert_eq!(calls, 1, stringify!($kind));
         }};
     }
     ends!(busy, Busy);

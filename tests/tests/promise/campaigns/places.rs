@@ -69,6 +69,7 @@ async fn lock_of_another_task_on_the_same_thread_is_not_led() {
     let mut calls = 0;
     let ended = campaign(|| {
         calls += 1;
+        assert_eq!(calls, 1);
         let lead = locks.lock("leader").wait(Duration::ZERO).acquire();
         let task = local.spawn_local(lead);
         let local = &local;
@@ -78,7 +79,6 @@ async fn lock_of_another_task_on_the_same_thread_is_not_led() {
         }
     });
     failed(ended.await, LockErrorKind::Busy);
-    assert_eq!(calls, 1);
 }
 
 /// The guards of a stopped body are released before the campaign ends, in every mode and with several keys.

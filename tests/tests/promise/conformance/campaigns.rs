@@ -162,6 +162,7 @@ pub(crate) async fn failure_of_a_lock_inside_the_body_ends_the_campaign(store: S
     let mut calls = 0;
     let ended = campaign(|| {
         calls += 1;
+        assert_eq!(calls, 1);
         let body = async |_: &LockGuard| client.lock("inner").wait(Duration::ZERO).acquire().await;
         let led = client.lock(KEY).run(body);
         async { led.await?.map(drop) }
@@ -171,7 +172,6 @@ pub(crate) async fn failure_of_a_lock_inside_the_body_ends_the_campaign(store: S
         (error.kind(), error.key()),
         (LockErrorKind::Busy, Some("inner"))
     );
-    assert_eq!(calls, 1);
     inner.release().await.unwrap();
     assert!(!is_refused(client.lock(KEY)).await);
 }
