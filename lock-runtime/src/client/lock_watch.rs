@@ -18,7 +18,7 @@ use crate::state::LockState;
 /// [`inspect`](crate::LockClient::inspect). A memory client is told of each change, and asks nothing.
 ///
 /// A change of holder that lasts longer than the interval is not missed: the client keeps the last 64 changes for a watch
-/// that does not read them. Two holders are the same if a [reference](super::inspect::Holder::reference) to one
+/// that does not read them. Two holders are the same if a [reference](crate::inspect::Holder::reference) to one
 /// identifies the other, so a lease that the callers of one client hand over among themselves on a server has one holder.
 /// Readers, and holders of permits, are told apart by their numbers only.
 ///
