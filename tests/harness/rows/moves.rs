@@ -111,8 +111,8 @@ fn name_moves_before_a_token(round: &mut Round<'_>) {
             old.send("mint");
             wait_until("request", PATIENCE, || proxy.has_held(&round.lock.k));
             let token = granted_elsewhere(round, &mut next);
-            // More than the time from the first grant to the question.
-            std::thread::sleep(SOON);
+            // For longer than from the first grant to the question.
+            assert_eq!(old.line(SOON), None, "the command is on its way");
             proxy.heal();
             gets_a_lower_token(round, &mut old, &mut next, token);
         }
