@@ -4,18 +4,15 @@ use crate::backend::any::AnyBackend;
 use crate::error::LockError;
 use crate::key::{LockKey, OneOrMore};
 
-/// How many keys of one call are remembered: as many as it may lock together.
-const MAX_LED: usize = 32;
-
-/// What a campaign has seen of the *led* locks of one call: the locks that the call itself takes, not the locks that a
-/// body under one of them takes.
+/// What a campaign has seen of the *led* lock of one call: the first lock that the call has. A lock that it takes later is
+/// its body's, whether the led lock has a body that the [observer](super::observer) can tell, or a guard.
 #[derive(Debug, Default)]
 pub(super) struct Observed {
-    /// The keys of the led locks that the call has had, the latest at the end.
+    /// The keys of the led lock; none before the call has it.
     led: Vec<LockKey>,
-    /// The grants that are not reported yet, each by its first key.
+    /// The grants of the led lock that are not reported yet, each by its first key.
     granted: Vec<LockKey>,
-    /// The failure of a led lock, unless a grant came after it.
+    /// The failure of the led lock, or before there is one of the latest lock, unless a grant came after it.
     failure: Option<LockError>,
     /// The store that the latest failure is from. A lost lock has none: it is stood for without a pause.
     backend: Option<AnyBackend>,
@@ -32,16 +29,20 @@ pub(super) enum CallEnd<'a> {
 impl Observed {
     /// Notes that the call has a lock with these keys.
     pub(super) fn grant(&mut self, keys: &OneOrMore<LockKey>) {
-        self.led.retain(|led| !keys.contains(led.as_str()));
-        self.led.extend(keys.iter().cloned());
-        let old = self.led.len().saturating_sub(MAX_LED);
-        self.led.drain(..old);
+        if self.led.is_empty() {
+            self.led.extend(keys.iter().cloned());
+        } else if !self.led.iter().any(|led| keys.contains(led.as_str())) {
+            return;
+        }
         self.granted.push(keys.first().clone());
         self.failure = None;
     }
 
     /// Notes that a lock of the call failed: it was not acquired, or was lost and the call's result is that.
     pub(super) fn fail(&mut self, error: &LockError, backend: Option<&AnyBackend>) {
+        if !self.led.is_empty() && !self.is_of_led(error) {
+            return;
+        }
         self.failure = Some(error.duplicate());
         self.backend = backend.cloned();
     }
@@ -71,14 +72,18 @@ impl Observed {
         }
     }
 
-    /// Returns whether an error is about a led lock. A guard reports a loss itself, before its lock is released.
+    /// Returns whether an error is the led lock's. A guard reports a loss itself, before its lock is released.
     fn is_led(&self, found: &LockError) -> bool {
         let is_failure = self
             .failure
             .as_ref()
             .is_some_and(|failure| (failure.kind(), failure.key()) == (found.kind(), found.key()));
-        let is_of_led = |key: &str| self.led.iter().any(|led| led.as_str() == key);
-        is_failure || found.is_lost() && found.key().is_some_and(is_of_led)
+        is_failure || found.is_lost() && self.is_of_led(found)
+    }
+
+    fn is_of_led(&self, error: &LockError) -> bool {
+        let is_led = |key: &str| self.led.iter().any(|led| led.as_str() == key);
+        error.key().is_some_and(is_led)
     }
 }
 
@@ -146,8 +151,21 @@ mod tests {
         let released = observed(&[("a", None), ("a", Some(Lost))]);
         assert_eq!(kind(&released, end), Some(Lost));
         assert_eq!(kind(&released, CallEnd::Failed(None)), Some(Lost));
-        let one_of_two = observed(&[("a", None), ("b", None)]);
-        assert_eq!(kind(&one_of_two, end), Some(Lost));
+        let among_others = observed(&[("a", None), ("b", None), ("b", Some(Busy))]);
+        assert_eq!(kind(&among_others, end), Some(Lost));
+    }
+
+    #[test]
+    fn lock_that_is_taken_while_a_guard_leads_is_the_bodys() {
+        for failure in [Busy, Lost, Unavailable] {
+            let nested = error(failure, "b");
+            let refused = [("a", None), ("b", Some(failure))];
+            let had = [("a", None), ("b", None), ("b", Some(failure))];
+            for observed in [observed(&refused), observed(&had)] {
+                assert_eq!(kind(&observed, CallEnd::Failed(Some(&nested))), None);
+                assert_eq!(kind(&observed, CallEnd::Failed(None)), None);
+            }
+        }
     }
 
     #[test]
@@ -168,15 +186,10 @@ mod tests {
     }
 
     #[test]
-    fn number_of_remembered_keys_is_bounded_and_each_grant_is_reported_once() {
-        let keys: Vec<String> = (0..100).map(|number| number.to_string()).collect();
-        let grants: Vec<_> = keys.iter().map(|key| (key.as_str(), None)).collect();
-        let mut observed = observed(&grants);
-        assert_eq!(observed.led().len(), MAX_LED);
-        assert_eq!(observed.led().last().map(LockKey::as_str), Some("99"));
-        assert_eq!(observed.take_granted().len(), 100);
+    fn grants_of_the_first_lock_alone_are_reported_and_each_once() {
+        let mut observed = observed(&[("a", None), ("b", None), ("a", None)]);
+        assert_eq!(observed.led(), [LockKey::from("a")]);
+        assert_eq!(observed.take_granted(), ["a", "a"].map(LockKey::from));
         assert!(observed.take_granted().is_empty());
-        observed.grant(&LockKey::from("99").into());
-        assert_eq!(observed.led().len(), MAX_LED, "it is there already");
     }
 }

@@ -1,5 +1,6 @@
 //! The led lock's failure is recognised in any error type, and no other failure is taken for it.
 
+use std::cell::Cell;
 use std::future::{IntoFuture, pending};
 use std::time::Duration;
 
@@ -154,15 +155,15 @@ async fn error_that_is_told_by_the_program() {
     drop(inner);
 }
 
-/// Of each kind that a campaign stands again for, while the led lock is held.
+/// Of each kind that a campaign stands again for, while the led lock is held, by a body or by a guard.
 #[tokio::test(start_paused = true)]
 async fn failures_of_the_body_end_the_campaign() {
     let (locks, other) = (LockClient::memory(), LockClient::memory());
     let _away = testing::disconnect(&other).unwrap();
     let _occupied = testing::occupy(&locks, "inner", "api-7").unwrap();
-    let busy = async |_: &LockGuard| locks.lock("inner").wait(Duration::ZERO).acquire().await;
-    let away = async |_: &LockGuard| other.lock("inner").wait(Duration::ZERO).acquire().await;
-    let lost = async |_: &LockGuard| {
+    let busy = async || locks.lock("inner").wait(Duration::ZERO).acquire().await;
+    let away = async || other.lock("inner").wait(Duration::ZERO).acquire().await;
+    let lost = async || {
         let body = async |_: &LockGuard| {
             testing::lose(&locks, "second").unwrap();
             pending::<()>().await;
@@ -173,26 +174,43 @@ async fn failures_of_the_body_end_the_campaign() {
             .await
             .map(|()| unreachable!())
     };
-    let spawned = async |_: &LockGuard| {
+    let spawned = async || {
         let call = locks.lock("inner").wait(Duration::ZERO).acquire();
         tokio::spawn(call).await.unwrap()
     };
     macro_rules! ends {
         ($body:expr, $kind:ident) => {{
-            let mut calls = 0;
-            let ended = campaign(|| {
-                calls += 1;
-                assert_eq!(calls, 1, stringify!($kind));
-                let led = locks.lock(KEY).run(&$body);
-                async { led.await? }
-            });
-            failed(ended.await, LockErrorKind::$kind);
+            let led = async || locks.lock(KEY).run(async |_| $body().await).await?;
+            let guarded = async || {
+                let _leading = locks.lock(KEY).acquire().await?;
+                $body().await
+            };
+            for (ended, calls) in [only_call(led).await, only_call(guarded).await] {
+                assert_eq!(calls, 1, stringify!($body));
+                failed(ended, LockErrorKind::$kind);
+            }
         }};
     }
     ends!(busy, Busy);
     ends!(away, Unavailable);
     ends!(lost, Lost);
     ends!(spawned, Busy);
+}
+
+/// Ends a campaign for this function with its first call, or at the second. Returns the number of calls as well.
+async fn only_call<T>(
+    lead: impl AsyncFn() -> Result<T, LockError>,
+) -> (Result<(), LockError>, u32) {
+    let calls = Cell::new(0);
+    let ended = campaign(async || {
+        calls.set(calls.get() + 1);
+        match calls.get() {
+            1 => lead().await.map(drop),
+            _ => Ok(()),
+        }
+    });
+    let ended = ended.await.map(|_| ());
+    (ended, calls.get())
 }
 
 /// Its own error, although the lock is lost as well.
