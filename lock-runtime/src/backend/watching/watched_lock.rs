@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::question_time::{LONGEST, next_question};
+use super::question_time::{LONGEST, is_current, next_question};
 use super::watch_reader::WatchReader;
 use crate::background::panics::catch_panics;
 use crate::background::sync::Mutex;
@@ -29,6 +29,10 @@ struct Shared {
     last: Option<LockState>,
     /// When the last question was asked.
     asked: Option<Instant>,
+    /// When the question was asked that `last` answers.
+    answered: Option<Instant>,
+    /// Whether the last question has no answer yet. It will tell everybody who joins meanwhile.
+    is_asking: bool,
     has_message: bool,
     is_closed: bool,
 }
@@ -49,8 +53,8 @@ impl WatchedLock {
         reader
     }
 
-    /// Adds a reader, which is told the last state if that is no older than its interval. `None` if the last reader has
-    /// gone before.
+    /// Adds a reader, which is told the last state if that is current, and else brings a question forward. `None` if the
+    /// last reader has gone before.
     pub(super) fn join(
         self: &Arc<Self>,
         every: Duration,
@@ -61,11 +65,12 @@ impl WatchedLock {
             return None;
         }
         let reader = WatchReader::new(Some(self.clone()), every);
-        let is_new = |asked: Instant| now.saturating_duration_since(asked) < every;
-        if shared.asked.is_some_and(is_new)
-            && let Some(last) = &shared.last
-        {
-            reader.tell(last, true);
+        let answered = shared.answered;
+        match &shared.last {
+            Some(last) if answered.is_some_and(|asked| is_current(asked, every, now)) => {
+                reader.tell(last, true);
+            }
+            _ => shared.has_message |= !shared.is_asking,
         }
         shared.readers.push(Arc::downgrade(&reader));
         drop(shared);
@@ -81,12 +86,17 @@ impl WatchedLock {
         let mut readers = shared.readers();
         readers.retain(|reader| reader.tell(&state, is_change));
         shared.last = Some(state);
+        shared.answered = shared.asked;
+        shared.is_asking = false;
         readers
     }
 
     /// Tells the readers that the lock could not be read.
     pub(crate) fn fail(&self, error: &LockError) {
-        let readers = self.shared.lock().readers();
+        let mut shared = self.shared.lock();
+        shared.is_asking = false;
+        let readers = shared.readers();
+        drop(shared);
         readers.iter().for_each(|reader| reader.fail(error));
         wake_readers(readers);
     }
@@ -96,6 +106,7 @@ impl WatchedLock {
         let mut shared = self.shared.lock();
         shared.asked = Some(now);
         shared.has_message = false;
+        shared.is_asking = true;
         shared.is_watched()
     }
 
@@ -219,20 +230,42 @@ mod tests {
     }
 
     #[test]
-    fn later_reader_is_told_the_last_state_if_it_is_new_enough() {
+    fn later_reader_is_told_the_last_state_if_it_is_current() {
         let lock = lock();
-        let first = lock.first_reader(SECOND);
+        let first = lock.first_reader(10 * SECOND);
         let asked = Instant::now();
         lock.begin_question(asked);
         lock.tell(state(1));
-        let soon = lock.join(SECOND, asked + SECOND / 2).unwrap();
+        let soon = lock.join(10 * SECOND, asked + SECOND / 2).unwrap();
         assert_eq!(unread(&soon), [Some(1)]);
-        let late = lock.join(SECOND, asked + SECOND).unwrap();
+        assert_eq!(lock.next_question(), Some(asked + 10 * SECOND));
+        let late = lock.join(10 * SECOND, asked + SECOND).unwrap();
         assert_eq!(unread(&late), []);
+        assert!(lock.next_question() < Some(asked + SECOND), "for its sake");
         lock.tell(state(1));
         assert_eq!(unread(&late), [Some(1)], "its first state");
         assert_eq!(unread(&soon), []);
         assert_eq!(unread(&first), [Some(1)]);
+    }
+
+    /// Otherwise a reader that comes during an outage would be told the state from before it.
+    #[test]
+    fn question_without_an_answer_makes_no_state_current() {
+        let lock = lock();
+        let _first = lock.first_reader(SECOND);
+        let began = Instant::now();
+        lock.begin_question(began);
+        lock.tell(state(1));
+        let later = began + 10 * SECOND;
+        lock.begin_question(later);
+        let meanwhile = lock.join(SECOND, later).unwrap();
+        assert_eq!(unread(&meanwhile), []);
+        assert_eq!(lock.next_question(), Some(later + SECOND), "one is asked");
+        lock.fail(&LockError::invalid_options("on purpose"));
+        assert_eq!(unread(&meanwhile), [None]);
+        let after = lock.join(SECOND, later).unwrap();
+        assert_eq!(unread(&after), []);
+        assert!(lock.next_question() < Some(later + SECOND));
     }
 
     #[test]
