@@ -54,7 +54,7 @@ impl Watch {
     }
 
     /// Waits until the lock has other holders than the last call returned, and returns its state. The first call returns
-    /// the current state. `None` once the client is [shut down](crate::LockClient::shutdown).
+    /// the current state, and so does the first after an error. `None` once the client is [shut down](crate::LockClient::shutdown).
     ///
     /// # Errors
     ///

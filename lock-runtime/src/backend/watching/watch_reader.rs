@@ -11,7 +11,8 @@ use crate::background::sync::Mutex;
 use crate::error::LockError;
 use crate::state::LockState;
 
-/// How many changes are kept for a watch that does not read them. Older ones are dropped.
+/// How many changes are kept for a watch that does not read them. Failures are dropped before them, and older ones before
+/// later ones.
 const MAX_UNREAD: usize = 64;
 
 /// The states that a watch has not read yet. Its watch drops it when it ends.
@@ -27,8 +28,8 @@ pub(crate) struct WatchReader {
 #[derive(Debug, Default)]
 struct Unread {
     states: VecDeque<Result<LockState, LockError>>,
-    /// Whether the reader has been told a state.
-    has_begun: bool,
+    /// Whether the reader has been told a state, and no failure after it.
+    knows_state: bool,
     is_closed: bool,
 }
 
@@ -57,19 +58,25 @@ impl WatchReader {
         reader
     }
 
-    /// Adds a state, if it `is_change` or the first. Returns whether it was added; then the reader has to be woken.
+    /// Adds a state, if it `is_change`, or the first, or the first after a failure. Returns whether it was added; then the reader has to be woken.
     pub(super) fn tell(&self, state: &LockState, is_change: bool) -> bool {
         let mut unread = self.unread.lock();
-        let is_added = is_change || !unread.has_begun;
+        let is_added = is_change || !unread.knows_state;
         if is_added {
-            unread.has_begun = true;
+            unread.knows_state = true;
             unread.push(Ok(state.clone()));
         }
         is_added
     }
 
+    /// Adds a failure, in place of the failure before it.
     pub(super) fn fail(&self, error: &LockError) {
-        self.unread.lock().push(Err(error.duplicate()));
+        let mut unread = self.unread.lock();
+        unread.knows_state = false;
+        if unread.states.back().is_some_and(Result::is_err) {
+            unread.states.pop_back();
+        }
+        unread.push(Err(error.duplicate()));
     }
 
     pub(super) fn close(&self) {
@@ -108,9 +115,10 @@ impl Drop for WatchReader {
 
 impl Unread {
     fn push(&mut self, state: Result<LockState, LockError>) {
-        if self.states.len() == MAX_UNREAD {
-            self.states.pop_front();
-        }
         self.states.push_back(state);
+        if self.states.len() > MAX_UNREAD {
+            let failure = self.states.iter().position(Result::is_err);
+            self.states.remove(failure.unwrap_or(0));
+        }
     }
 }

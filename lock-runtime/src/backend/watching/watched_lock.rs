@@ -302,15 +302,17 @@ mod tests {
     }
 
     #[test]
-    fn failure_is_told_and_is_no_state() {
+    fn failures_in_a_row_are_told_once_and_so_is_the_state_after_them() {
         let lock = lock();
         let reader = lock.first_reader(SECOND);
         let failure = LockError::invalid_options("on purpose");
-        lock.fail(&failure);
-        lock.tell(state(0));
-        lock.fail(&failure);
-        lock.tell(state(0));
-        assert_eq!(unread(&reader), [None, Some(0), None]);
+        for _ in 0..2 {
+            lock.fail(&failure);
+            lock.fail(&failure);
+            lock.tell(state(0));
+            lock.tell(state(0));
+        }
+        assert_eq!(unread(&reader), [None, Some(0), None, Some(0)]);
     }
 
     #[test]
@@ -322,6 +324,18 @@ mod tests {
         }
         let unread = unread(&reader);
         assert_eq!((unread.len(), unread.last()), (64, Some(&Some(99))));
+    }
+
+    #[test]
+    fn failures_are_dropped_before_changes() {
+        let lock = lock();
+        let reader = lock.first_reader(SECOND);
+        for holders in 0..64 {
+            lock.tell(state(holders));
+            lock.fail(&LockError::invalid_options("on purpose"));
+        }
+        let changes: Vec<_> = unread(&reader).into_iter().flatten().collect();
+        assert_eq!(changes, (0..64).collect::<Vec<_>>());
     }
 
     #[test]
