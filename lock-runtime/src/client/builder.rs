@@ -175,8 +175,9 @@ impl LockClientBuilder {
 
     /// Sets how long [`LockClient::shutdown`] waits for bodies to finish. Default: 30 s.
     ///
-    /// A body that never ends by itself, such as a leader's, holds its lock for all of this time unless it is told; a
-    /// [campaign](crate::campaign) ends before.
+    /// A body that never ends by itself, such as a leader's, holds its lock for all of this time unless it is told. A
+    /// [campaign](crate::campaign) is told by its [`until`](crate::Campaign::until), which must complete before the
+    /// shutdown, or with it.
     pub fn shutdown_grace(mut self, grace: Duration) -> LockClientBuilder {
         self.options.shutdown_grace = bounded_wait(grace);
         self
