@@ -117,14 +117,13 @@ impl WireEvents for EventHandler {
         if let Some(entry) = retained {
             release::release_unawaited(&remote, entry);
         }
-        remote.watched.ask_now(|name| name == lock);
+        remote.watched.ask_now(|name| name.as_bytes() == lock);
     }
 
-    fn released(&self, listener: OwnerId) {
+    fn released(&self, listener: OwnerId, concerns: &dyn Fn(&LockName) -> bool) {
         self.notifier.notify(listener);
         if let Some(remote) = self.remote() {
-            // The message does not name its lock.
-            remote.watched.ask_now(|_| true);
+            remote.watched.ask_now(concerns);
         }
     }
 }
@@ -143,7 +142,9 @@ fn revoked(remote: &Arc<Remote>, payload: &[u8]) {
         LossReason::NotOurs
     };
     watchdog::declare_lost(remote, owner_id, Some(reason));
-    remote.watched.ask_now(|name| payload.ends_with(name));
+    remote
+        .watched
+        .ask_now(|name| payload.ends_with(name.as_bytes()));
 }
 
 /// Confirms without delay the leases that the next server may not have.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub(crate) use self::watch_reader::{Unseen, WatchReader};
 pub(crate) use self::watched_lock::{WatchedLock, wake_readers};
 use crate::background::sync::Mutex;
-use crate::key::{LockKey, RecordNames};
+use crate::key::{LockKey, LockName, RecordNames};
 
 /// The watched locks of a client.
 #[derive(Debug, Default)]
@@ -77,10 +77,10 @@ impl WatchedLocks {
         watched.by_key.values().cloned().collect()
     }
 
-    /// Asks now about the locks that `concerns` selects by their names: their holders may have changed.
-    pub(crate) fn ask_now(&self, concerns: impl Fn(&[u8]) -> bool) {
+    /// Asks now about the locks that `concerns` selects: their holders may have changed.
+    pub(crate) fn ask_now(&self, concerns: impl Fn(&LockName) -> bool) {
         for lock in self.all() {
-            if concerns(lock.names.lock.as_bytes()) {
+            if concerns(&lock.names.lock) {
                 lock.ask_now();
             }
         }

@@ -109,6 +109,6 @@ pub(crate) trait WireEvents: Send + Sync + 'static {
     /// A message has arrived: a grant for this client was announced.
     fn message(&self, channel: &[u8], payload: &[u8]);
 
-    /// A lock that this owner listens for may be free.
-    fn released(&self, listener: OwnerId);
+    /// The lock that this owner listens for, which `concerns` selects, may be free.
+    fn released(&self, listener: OwnerId, concerns: &dyn Fn(&LockName) -> bool);
 }

@@ -2,14 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{KEY, LOCK, LONG, Monitor, client, eventually, ms, server_and_client, soon};
+use harness::{
+    Command, KEY, LOCK, LONG, Monitor, RedisServer, client, eventually, ms, patient,
+    server_and_client, soon,
+};
+use lock_runtime::LockRecord;
 use tokio::time::sleep;
 
 /// The questions about the lock that have arrived: each reads the length of its record once.
 fn questions(monitor: &mut Monitor) -> usize {
     let commands = monitor.take();
     let is_one = |words: &[&str]| words == ["STRLEN", LOCK];
-    let commands = commands.iter().map(harness::Command::words);
+    let commands = commands.iter().map(Command::words);
     commands.filter(|words| is_one(words)).count()
 }
 
@@ -60,6 +64,33 @@ async fn nothing_is_asked_before_the_first_call_or_after_the_last_watch() {
     // A new one begins anew.
     let mut watch = client.watch(KEY).every(ms(100));
     assert!(!soon(watch.changed()).await.unwrap().unwrap().is_held());
+}
+
+/// A message about a lock in Redisson's record tells only by its channel which lock it is about.
+#[tokio::test]
+async fn message_about_one_lock_brings_no_question_about_another_forward() {
+    let server = RedisServer::start();
+    let client = || {
+        let builder = patient(server.url()).record(LockRecord::Redisson);
+        builder.build().expect("the settings are valid")
+    };
+    let (client, holder) = (client(), client());
+    let mut watch = client.watch(KEY).every(Duration::from_secs(3600));
+    watch.changed().await.unwrap().unwrap();
+    let mut monitor = server.monitor();
+    let guard = holder.lock("other").acquire().await.unwrap();
+    let waiting = tokio::spawn(client.lock("other").wait(LONG).acquire());
+    eventually("subscription", LONG, async || {
+        let commands = monitor.take();
+        commands.iter().any(|it| it.words()[0] == "SUBSCRIBE")
+    })
+    .await;
+    guard.release().await.unwrap();
+    let _guard = soon(waiting).await.unwrap().unwrap();
+    sleep(ms(300)).await;
+    let commands = monitor.take();
+    let is_about_it = |it: &&Command| it.words().iter().any(|word| word.ends_with(KEY));
+    assert_eq!(commands.iter().filter(is_about_it).count(), 0);
 }
 
 /// A watch that nobody reads keeps its changes, and one that fails goes on.

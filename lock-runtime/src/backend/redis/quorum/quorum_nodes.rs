@@ -287,7 +287,9 @@ impl QuorumNodes {
 
     /// Wakes the acquisition of an owner for another attempt, since something came that the last one did not see.
     pub(super) fn wake(&self, candidate: &Candidate) {
-        self.events.released(candidate.entry.owner_id);
+        let lock = &candidate.names.first().lock;
+        let concerns = |other: &LockName| other == lock;
+        self.events.released(candidate.entry.owner_id, &concerns);
     }
 
     /// After a while, confirms the lease of an owner whose lock few nodes report revoked. Until then a majority will

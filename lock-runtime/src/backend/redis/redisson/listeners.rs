@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::subscription::channel_of;
 use crate::backend::redis::encoder::{self, Argument};
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{NodeId, WireEvents};
@@ -190,12 +191,13 @@ impl WireEvents for RedissonEvents {
     /// Whatever the message contains, asking for the lock once more is harmless.
     fn message(&self, channel: &[u8], _payload: &[u8]) {
         if let Some(owner) = self.listeners.owner(channel) {
-            self.events.released(owner);
+            let concerns = |lock: &LockName| channel_of(lock).as_bytes() == channel;
+            self.events.released(owner, &concerns);
         }
     }
 
-    fn released(&self, listener: OwnerId) {
-        self.events.released(listener);
+    fn released(&self, listener: OwnerId, concerns: &dyn Fn(&LockName) -> bool) {
+        self.events.released(listener, concerns);
     }
 }
 

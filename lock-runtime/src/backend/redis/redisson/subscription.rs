@@ -22,7 +22,7 @@ pub(crate) struct Subscription {
 
 impl Subscription {
     pub(super) fn new(channels: &Arc<Channels>, lock: &LockName) -> Subscription {
-        let channel = channel(lock);
+        let channel = channel_of(lock);
         channels.listeners.enter(&channel);
         Subscription {
             channels: channels.clone(),
@@ -52,7 +52,7 @@ impl Channels {
     /// Notifies an owner of releases of its lock. Returns `true` if it may have missed one before.
     pub(super) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
         let lock = &owner.names.first().lock;
-        let channel = channel(lock);
+        let channel = channel_of(lock);
         let until = self.node.until();
         let connection = self
             .node
@@ -76,7 +76,7 @@ impl Channels {
 ///
 /// In a cluster, Redisson publishes with SPUBLISH from 3.22.0 on, and its clients listen with SSUBSCRIBE. To support
 /// that, this file and `redisson_release.lua` would need both commands.
-fn channel(lock: &str) -> String {
+pub(super) fn channel_of(lock: &str) -> String {
     if lock.contains('{') {
         format!("redisson_lock__channel:{lock}")
     } else {
@@ -90,7 +90,10 @@ mod tests {
 
     #[test]
     fn channel_has_the_braces_of_the_name_or_its_own() {
-        assert_eq!(channel("order:42"), "redisson_lock__channel:{order:42}");
-        assert_eq!(channel("{order}:42"), "redisson_lock__channel:{order}:42");
+        assert_eq!(channel_of("order:42"), "redisson_lock__channel:{order:42}");
+        assert_eq!(
+            channel_of("{order}:42"),
+            "redisson_lock__channel:{order}:42"
+        );
     }
 }

@@ -31,7 +31,7 @@ impl WireEvents for NoEvents {
 
     fn message(&self, _: &[u8], _: &[u8]) {}
 
-    fn released(&self, _: OwnerId) {}
+    fn released(&self, _: OwnerId, _: &dyn Fn(&LockName) -> bool) {}
 }
 
 /// Returns the name of a node. Its address contains the port, too.
