@@ -33,6 +33,10 @@ use crate::error::LockError;
 /// right. A lock that the body takes in addition is the body's: if it is busy or lost, and the body fails with that, the
 /// campaign ends too. A call that skips because its lock is busy (`on_busy = "skip"`) has not led, and stands again.
 ///
+/// The campaign looks for the lock's failure in the error and along its [sources](std::error::Error::source). If none is
+/// there, since the error has only its text for example, what the lock did last decides: the campaign stands again if the
+/// lock was busy, lost or unavailable. [`lock_error`](Campaign::lock_error) finds the failure in other ways.
+///
 /// Give the function a long `wait`, such as `"1h"`: a candidate that queues has the lock by a message as soon as the leader
 /// releases it. With `wait = "0s"` it asks once a second, and comes after all who queue. With `permits` there are as many
 /// leaders as permits. Synchronous functions cannot be stopped, and have no campaign.
@@ -161,7 +165,7 @@ impl<F, U, C, L> Campaign<F, U, C, L> {
     /// Finds the lock's failure in the function's error, in place of a search along its
     /// [sources](std::error::Error::source). Needed for errors that do not implement `std::error::Error`.
     ///
-    /// If `find` returns `None`, the campaign stands again only if the call's last lock failed.
+    /// If `find` returns `None`, the error is not the lock's, and ends the campaign.
     ///
     /// # Examples
     ///

@@ -109,7 +109,7 @@ where
                     this.call.set(None);
                     let end = match &result {
                         Ok(_) => CallEnd::Returned,
-                        Err(error) => CallEnd::Failed(this.lock_error.lock_error_of(error)),
+                        Err(error) => CallEnd::Failed(this.lock_error.cause_of(error)),
                     };
                     let again = observed.failure(end).and_then(|why| {
                         let stood = why.waited().unwrap_or_default();

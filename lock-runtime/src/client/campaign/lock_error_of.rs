@@ -10,11 +10,22 @@ use crate::error::LockError;
 #[diagnostic::on_unimplemented(
     message = "a campaign cannot look for a `LockError` in `{E}`, which does not implement `std::error::Error`",
     label = "its function returns this error",
-    note = "say where it is: `.lock_error(|error: &{E}| error.downcast_ref())`, or `.lock_error(|_: &{E}| None)` if it is nowhere"
+    note = "say where it is: `.lock_error(|error: &{E}| error.downcast_ref())`, and `None` for errors that end the campaign"
 )]
 pub trait LockErrorOf<E> {
-    /// Returns the lock's failure in `error`, if that has one.
-    fn lock_error_of<'e>(&self, error: &'e E) -> Option<&'e LockError>;
+    /// Returns why a function failed with `error`.
+    fn cause_of<'e>(&self, error: &'e E) -> Cause<'e>;
+}
+
+/// Why a function failed.
+#[derive(Clone, Copy, Debug)]
+pub enum Cause<'e> {
+    /// A lock failed so.
+    Lock(&'e LockError),
+    /// Anything: the error may hide its cause, as transparent variants and messages do.
+    Unknown,
+    /// No lock.
+    Other,
 }
 
 /// Looks at the error itself, and along its sources.
@@ -23,8 +34,8 @@ pub struct AlongSources;
 
 #[diagnostic::do_not_recommend]
 impl<E: Error + 'static> LockErrorOf<E> for AlongSources {
-    fn lock_error_of<'e>(&self, error: &'e E) -> Option<&'e LockError> {
-        along_sources(error)
+    fn cause_of<'e>(&self, error: &'e E) -> Cause<'e> {
+        along_sources(error).map_or(Cause::Unknown, Cause::Lock)
     }
 }
 
@@ -42,8 +53,8 @@ impl<E, L> LockErrorOf<E> for Told<L>
 where
     L: for<'e> Fn(&'e E) -> Option<&'e LockError>,
 {
-    fn lock_error_of<'e>(&self, error: &'e E) -> Option<&'e LockError> {
-        self.0(error)
+    fn cause_of<'e>(&self, error: &'e E) -> Cause<'e> {
+        self.0(error).map_or(Cause::Other, Cause::Lock)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a campaign has seen of the locks of one call, and whose failure ended the call.
 
+use super::lock_error_of::Cause;
 use crate::backend::any::AnyBackend;
 use crate::error::LockError;
 use crate::key::{LockKey, OneOrMore};
@@ -22,8 +23,7 @@ pub(super) struct Observed {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CallEnd<'a> {
     Returned,
-    /// It failed, and this `LockError` was found in its error.
-    Failed(Option<&'a LockError>),
+    Failed(Cause<'a>),
 }
 
 impl Observed {
@@ -66,9 +66,9 @@ impl Observed {
             // A call that skips when its lock is busy returns without having led.
             CallEnd::Returned if self.led.is_empty() => self.failure.as_ref(),
             CallEnd::Returned => None,
-            // The error may hide its cause, as transparent variants and messages do.
-            CallEnd::Failed(None) => self.failure.as_ref(),
-            CallEnd::Failed(Some(found)) => self.is_led(found).then_some(found),
+            CallEnd::Failed(Cause::Lock(found)) => self.is_led(found).then_some(found),
+            CallEnd::Failed(Cause::Unknown) => self.failure.as_ref(),
+            CallEnd::Failed(Cause::Other) => None,
         }
     }
 
@@ -118,11 +118,15 @@ mod tests {
             let observed = observed(&[("a", Some(failure))]);
             let found = error(failure, "a");
             assert_eq!(
-                kind(&observed, CallEnd::Failed(Some(&found))),
+                kind(&observed, CallEnd::Failed(Cause::Lock(&found))),
                 Some(failure)
             );
             // Of an error that hides its cause, the lock's failure is the last that is known.
-            assert_eq!(kind(&observed, CallEnd::Failed(None)), Some(failure));
+            assert_eq!(
+                kind(&observed, CallEnd::Failed(Cause::Unknown)),
+                Some(failure)
+            );
+            assert_eq!(kind(&observed, CallEnd::Failed(Cause::Other)), None);
         }
     }
 
@@ -131,12 +135,12 @@ mod tests {
         let leading = observed(&[("a", None)]);
         for failure in [Busy, Lost, Unavailable] {
             let nested = error(failure, "b");
-            assert_eq!(kind(&leading, CallEnd::Failed(Some(&nested))), None);
+            assert_eq!(kind(&leading, CallEnd::Failed(Cause::Lock(&nested))), None);
         }
         let sibling = error(Busy, "a");
-        assert_eq!(kind(&leading, CallEnd::Failed(Some(&sibling))), None);
+        assert_eq!(kind(&leading, CallEnd::Failed(Cause::Lock(&sibling))), None);
         assert_eq!(
-            kind(&leading, CallEnd::Failed(None)),
+            kind(&leading, CallEnd::Failed(Cause::Unknown)),
             None,
             "no lock at all"
         );
@@ -145,12 +149,12 @@ mod tests {
     #[test]
     fn loss_of_a_lock_that_was_held_is_the_led_locks() {
         let lost = error(Lost, "a");
-        let end = CallEnd::Failed(Some(&lost));
+        let end = CallEnd::Failed(Cause::Lock(&lost));
         let by_hand = observed(&[("a", None)]);
         assert_eq!(kind(&by_hand, end), Some(Lost));
         let released = observed(&[("a", None), ("a", Some(Lost))]);
         assert_eq!(kind(&released, end), Some(Lost));
-        assert_eq!(kind(&released, CallEnd::Failed(None)), Some(Lost));
+        assert_eq!(kind(&released, CallEnd::Failed(Cause::Unknown)), Some(Lost));
         let among_others = observed(&[("a", None), ("b", None), ("b", Some(Busy))]);
         assert_eq!(kind(&among_others, end), Some(Lost));
     }
@@ -162,8 +166,8 @@ mod tests {
             let refused = [("a", None), ("b", Some(failure))];
             let had = [("a", None), ("b", None), ("b", Some(failure))];
             for observed in [observed(&refused), observed(&had)] {
-                assert_eq!(kind(&observed, CallEnd::Failed(Some(&nested))), None);
-                assert_eq!(kind(&observed, CallEnd::Failed(None)), None);
+                assert_eq!(kind(&observed, CallEnd::Failed(Cause::Lock(&nested))), None);
+                assert_eq!(kind(&observed, CallEnd::Failed(Cause::Unknown)), None);
             }
         }
     }
@@ -172,8 +176,8 @@ mod tests {
     fn earlier_failure_of_a_call_that_went_on_does_not_count() {
         let went_on = observed(&[("b", Some(Busy)), ("a", None)]);
         let nested = error(Busy, "b");
-        assert_eq!(kind(&went_on, CallEnd::Failed(Some(&nested))), None);
-        assert_eq!(kind(&went_on, CallEnd::Failed(None)), None);
+        assert_eq!(kind(&went_on, CallEnd::Failed(Cause::Lock(&nested))), None);
+        assert_eq!(kind(&went_on, CallEnd::Failed(Cause::Unknown)), None);
     }
 
     #[test]

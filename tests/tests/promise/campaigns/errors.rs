@@ -155,6 +155,26 @@ async fn error_that_is_told_by_the_program() {
     drop(inner);
 }
 
+/// Although its lock was busy.
+#[tokio::test(start_paused = true)]
+async fn error_that_the_program_takes_for_its_own_ends_the_campaign() {
+    let locks = LockClient::memory();
+    let _occupied = testing::occupy(&locks, KEY, "api-7").unwrap();
+    let mut calls = 0;
+    let ended = campaign(|| {
+        calls += 1;
+        let stand = locks.lock(KEY).wait(Duration::ZERO).run(async |_| ());
+        async move {
+            match calls {
+                1 => stand.await.map_err(Opaque::from),
+                _ => Ok(()),
+            }
+        }
+    });
+    let ended = ended.lock_error(|_: &Opaque| None).await;
+    assert!(ended.is_err(), "it stood again");
+}
+
 /// Of each kind that a campaign stands again for, while the led lock is held, by a body or by a guard.
 #[tokio::test(start_paused = true)]
 async fn failures_of_the_body_end_the_campaign() {
