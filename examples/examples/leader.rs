@@ -13,6 +13,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use lock_runtime::{FencingToken, LockClient, LockError, Standing, campaign, distributed_lock};
+use tokio::sync::Notify;
 
 /// Leads until it is stopped. Nobody else is here at that time, but for a process that was paused: so each
 /// write carries the term.
@@ -29,11 +30,20 @@ async fn tick(name: &str, term: FencingToken, round: u32) {
     tokio::time::sleep(Duration::from_millis(200)).await;
 }
 
-async fn instance(locks: &LockClient, name: &str, stop: impl Future) -> Result<(), LockError> {
+/// Stands until `stop` completes, which may wait until the instance leads.
+async fn instance(
+    locks: &LockClient,
+    name: &str,
+    leads: &Notify,
+    stop: impl Future,
+) -> Result<(), LockError> {
     campaign(|| lead(locks, name))
         .on_change(|standing| match standing {
             Standing::Candidate => println!("{name} stands"),
-            Standing::Leader { key } => println!("{name} leads {key}"),
+            Standing::Leader { key } => {
+                println!("{name} leads {key}");
+                leads.notify_one();
+            }
             Standing::Again { why } => println!("{name} stands again: {why}"),
             _ => {}
         })
@@ -41,6 +51,16 @@ async fn instance(locks: &LockClient, name: &str, stop: impl Future) -> Result<(
         .await?;
     println!("{name} stopped");
     Ok(())
+}
+
+/// An instance that leads for a second.
+async fn term(locks: &LockClient, name: &str) -> Result<(), LockError> {
+    let leads = Notify::new();
+    let stop = async {
+        leads.notified().await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    };
+    instance(locks, name, &leads, stop).await
 }
 
 /// Prints each leader that it sees.
@@ -61,13 +81,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let locks = LockClient::connect(url).await?;
     let leading = async {
         if std::env::args().any(|arg| arg == "alone") {
-            instance(&locks, "this instance", tokio::signal::ctrl_c()).await?;
+            let stop = tokio::signal::ctrl_c();
+            instance(&locks, "this instance", &Notify::new(), stop).await?;
         } else {
-            let stop = |seconds| tokio::time::sleep(Duration::from_secs(seconds));
             tokio::try_join!(
-                instance(&locks, "first", stop(1)),
-                instance(&locks, "second", stop(2)),
-                instance(&locks, "third", stop(3)),
+                term(&locks, "first"),
+                term(&locks, "second"),
+                term(&locks, "third"),
             )?;
         }
         // Ends the watch as well.
