@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use harness::failed;
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, campaign, testing};
+use tokio::sync::oneshot;
 
 /// The lock that it takes there is led, and the lock around it is not.
 #[tokio::test(start_paused = true)]
@@ -114,16 +115,19 @@ async fn destructor_of_a_stopped_body_takes_a_lock_that_the_body_had() {
         }
     }
     let locks = LockClient::memory();
+    let (stop, stopped) = oneshot::channel();
+    let mut stop = Some(stop);
     let lead = || {
-        let body = async |_: &LockGuard| -> Result<(), LockError> {
-            let _last = Last(&locks);
+        let stop = stop.take().expect("it is called once");
+        let locks = &locks;
+        let body = async move |_: &LockGuard| -> Result<(), LockError> {
+            let _last = Last(locks);
             let _log = locks.lock("log").acquire().await?;
+            stop.send(()).expect("it runs");
             pending().await
         };
-        locks.lock("leader").run(body)
+        async move { locks.lock("leader").run(body).await? }
     };
-    let ended = campaign(lead)
-        .until(tokio::time::sleep(Duration::from_millis(50)))
-        .await;
+    let ended = campaign(lead).until(stopped).await;
     assert!(matches!(ended, Ok(None)), "{ended:?}");
 }
