@@ -56,7 +56,7 @@ use crate::error::LockError;
 /// # Cancel safety
 ///
 /// Dropping the campaign drops the call, which leaves the queue, or drops its body and releases the lock in the
-/// background. [`until`](Campaign::until) also waits for the release.
+/// background. [`until`](Campaign::until) also waits for the release of a leader's lock.
 ///
 /// # Examples
 ///
@@ -114,10 +114,14 @@ pub struct Campaign<F, U, C, L> {
 impl<F, U, C, L> Campaign<F, U, C, L> {
     /// Stops the campaign when `stop` completes, whatever its output, and makes the result `Ok(None)`.
     ///
-    /// The body is dropped at its current await and the lock is released: the next leader has it by a message. The campaign
-    /// waits for the answer to the release, for at most a [command
-    /// timeout](crate::LockClientBuilder::command_timeout). A campaign that waits for the lock leaves the queue. If `stop`
-    /// is complete from the beginning, the function is never called.
+    /// The body is dropped at its current await and the lock is released: the next leader has it by a message. A body that
+    /// has returned already, so that its lock is being released, keeps its result. A campaign that waits for the lock
+    /// leaves the queue. If `stop` is complete from the beginning, the function is never called.
+    ///
+    /// The campaign waits for the answer to the release for as long as the lease lasts, but for at least 20 ms and at most
+    /// a second, and not at all with [`await_release(false)`](crate::LockClientBuilder::await_release). It does not wait
+    /// until the queue is left, or until a lock is released that was granted in the last moment:
+    /// [`shutdown`](crate::LockClient::shutdown) does.
     ///
     /// # Examples
     ///

@@ -14,6 +14,7 @@ use crate::backend::held_lease::HeldLease;
 use crate::background::moment::Moment;
 use crate::call_tree::body::{self, BodyDriver};
 use crate::call_tree::{Frame, OnLost};
+use crate::client::campaign::observer;
 use crate::client::core::Core;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, OneOrMore};
@@ -304,7 +305,12 @@ impl LockGuard {
 
     pub(super) async fn release_for(self, caller: Caller) -> Result<(), LockError> {
         match self.ending() {
-            Ending::Last(held, ended, outcome) => held.release(caller, ended).await.and(outcome),
+            Ending::Last(held, ended, outcome) => {
+                let releasing = observer::releasing(&held.keys);
+                let released = held.release(caller, ended).await;
+                drop(releasing);
+                released.and(outcome)
+            }
             Ending::Shared(outcome) => outcome,
         }
     }

@@ -41,6 +41,8 @@ pin_project! {
 enum Step {
     Beginning,
     Calling,
+    /// The campaign is stopped, and the call is about to end: it releases its lock.
+    Finishing,
     /// The next call is due when this is over.
     Pausing(Boxed),
     /// The campaign is stopped, and the lock is released.
@@ -81,12 +83,14 @@ where
         if let Step::Beginning | Step::Calling | Step::Pausing(_) = this.step
             && this.until.poll(cx).is_ready()
         {
-            let led = this
-                .observed
-                .as_ref()
-                .map_or_else(Vec::new, |observed| observed.led().into());
-            let left = keep_dropped(led, || this.call.set(None));
-            *this.step = Step::Releasing(Box::pin(release(left)));
+            let observed = this.observed.as_deref();
+            *this.step = if observed.is_some_and(Observed::is_releasing) {
+                Step::Finishing
+            } else {
+                let led = observed.map_or_else(Vec::new, |observed| observed.led().into());
+                let left = keep_dropped(led, || this.call.set(None));
+                Step::Releasing(Box::pin(release(left)))
+            };
         }
         loop {
             match this.step {
@@ -96,7 +100,8 @@ where
                     this.call.set(Some((this.lead)()));
                     *this.step = Step::Calling;
                 }
-                Step::Calling => {
+                Step::Calling | Step::Finishing => {
+                    let is_stopped = matches!(this.step, Step::Finishing);
                     let call = this.call.as_mut().as_pin_mut().expect("it is being made");
                     let polled = observer::observe(this.observed, || call.poll(cx));
                     let observed = this.observed.as_mut().expect("it is back");
@@ -105,7 +110,16 @@ where
                         *this.reported = None;
                         (this.on_change)(Standing::Leader { key: key.as_str() });
                     }
-                    let result = ready!(polled);
+                    let result = match polled {
+                        Poll::Ready(result) => result,
+                        // The function goes on after its lock.
+                        Poll::Pending if is_stopped && !observed.is_releasing() => {
+                            this.call.set(None);
+                            *this.step = Step::Over;
+                            return Poll::Ready(Ok(None));
+                        }
+                        Poll::Pending => return Poll::Pending,
+                    };
                     this.call.set(None);
                     let end = match &result {
                         Ok(_) => CallEnd::Returned,
@@ -120,6 +134,10 @@ where
                         *this.step = Step::Over;
                         return Poll::Ready(result.map(Some));
                     };
+                    if is_stopped {
+                        *this.step = Step::Over;
+                        return Poll::Ready(Ok(None));
+                    }
                     if this.reported.replace(why.kind()) != Some(why.kind()) {
                         (this.on_change)(Standing::Again { why });
                     }
@@ -165,6 +183,7 @@ impl<F, Fut, U, C, L> fmt::Debug for Campaigning<F, Fut, U, C, L> {
         let step = match self.step {
             Step::Beginning => "Beginning",
             Step::Calling => "Calling",
+            Step::Finishing => "Finishing",
             Step::Pausing(_) => "Pausing",
             Step::Releasing(_) => "Releasing",
             Step::Over => "Over",

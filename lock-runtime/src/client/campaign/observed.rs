@@ -13,6 +13,8 @@ pub(super) struct Observed {
     led: Vec<LockKey>,
     /// The grants of the led lock that are not reported yet, each by its first key.
     granted: Vec<LockKey>,
+    /// Whether the call releases the led lock now.
+    is_releasing: bool,
     /// The failure of the led lock, or before there is one of the latest lock, unless a grant came after it.
     failure: Option<LockError>,
     /// The store that the latest failure is from. A lost lock has none: it is stood for without a pause.
@@ -45,6 +47,21 @@ impl Observed {
         }
         self.failure = Some(error.duplicate());
         self.backend = backend.cloned();
+    }
+
+    /// Notes that the call releases its lock with these keys.
+    pub(super) fn begin_release(&mut self, keys: &OneOrMore<LockKey>) {
+        self.is_releasing = self.led.iter().any(|led| keys.contains(led.as_str()));
+    }
+
+    /// Notes that the release is over, or is no longer awaited.
+    pub(super) fn end_release(&mut self) {
+        self.is_releasing = false;
+    }
+
+    /// Returns whether the call releases the led lock now.
+    pub(super) fn is_releasing(&self) -> bool {
+        self.is_releasing
     }
 
     /// Returns the grants that are not reported yet.

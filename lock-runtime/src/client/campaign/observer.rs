@@ -74,6 +74,22 @@ pub(in crate::client) fn failed(error: &LockError, backend: Option<&AnyBackend>)
     report(|observed| observed.fail(error, backend));
 }
 
+/// Reports that a call releases its lock, until the result is dropped.
+pub(in crate::client) fn releasing(keys: &OneOrMore<LockKey>) -> Releasing {
+    report(|observed| observed.begin_release(keys));
+    Releasing
+}
+
+/// The release of a call's lock.
+#[derive(Debug)]
+pub(in crate::client) struct Releasing;
+
+impl Drop for Releasing {
+    fn drop(&mut self) {
+        report(Observed::end_release);
+    }
+}
+
 fn report(report: impl FnOnce(&mut Observed)) {
     // While a thread exits there is none.
     let _ = OBSERVER.try_with(|observer| {

@@ -121,6 +121,8 @@ pub(crate) async fn stopped_candidate_leaves_the_queue(store: Store) {
     let operator = store.operator();
     let guard = hold(&store.client()).await;
     let candidate = Candidate::start(store.client(), LONG);
+    // It reports this in the same poll in which it asks for the first time.
+    candidate.reports.become_many(1).await;
     if store.has_queue() {
         sees_waiters(&operator, KEY, 1).await;
     }
@@ -186,6 +188,21 @@ pub(crate) async fn campaign_that_is_stopped_already_asks_for_nothing(store: Sto
     let ended = campaign(lead).until(ready(())).await;
     assert!(matches!(ended, Ok(None)), "{ended:?}");
     assert!(!called.is_up());
+}
+
+/// The stop comes while its lock is being released.
+pub(crate) async fn result_of_a_leader_that_is_done_survives_a_stop(store: Store) {
+    let client = store.client();
+    let (stop, stopped) = oneshot::channel();
+    let mut stop = Some(stop);
+    let lead = || {
+        let stop = stop.take().expect("it is called once");
+        let body = async |_: &LockGuard| stop.send(()).expect("it runs");
+        client.lock(KEY).run(body)
+    };
+    let ended = soon(campaign(lead).until(stopped).into_future()).await;
+    assert!(matches!(ended, Ok(Some(()))), "{ended:?}");
+    assert!(!is_refused(client.lock(KEY)).await);
 }
 
 pub(crate) async fn dropped_campaign_frees_its_lock(store: Store) {

@@ -139,7 +139,8 @@ macro_rules! suite {
                 stopped_leader_has_freed_its_lock, next_candidate_leads_when_the_leader_stops,
                 stopped_candidate_leaves_the_queue, leader_that_loses_its_lock_stands_again_at_once,
                 candidate_that_does_not_wait_asks_again, failure_of_a_lock_inside_the_body_ends_the_campaign,
-                campaign_that_is_stopped_already_asks_for_nothing, dropped_campaign_frees_its_lock,
+                campaign_that_is_stopped_already_asks_for_nothing, result_of_a_leader_that_is_done_survives_a_stop,
+                dropped_campaign_frees_its_lock,
                 panic_of_a_leader_frees_its_lock,
             }
             watches {
