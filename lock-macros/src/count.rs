@@ -1,4 +1,6 @@
-//! Reads numbers of permits in options: `5`, or an expression.
+//! Reads whole numbers in options: `5`, or an expression.
+
+use std::ops::RangeInclusive;
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -8,17 +10,31 @@ use syn::{Expr, ExprUnary, Lit, UnOp};
 use crate::args::ungrouped;
 use crate::errors::Errors;
 
-/// A number of permits as it was written, 1 or more.
+/// The numbers that an option accepts; the first is 1.
+type Range = RangeInclusive<u32>;
+
+/// `permits` and `take`.
+pub(crate) const PERMITS: Range = 1..=u32::MAX;
+
+/// `runs`: as many as the runtime keeps.
+pub(crate) const RUNS: Range = 1..=1_000;
+
+/// A number as it was written, 1 or more.
 pub(crate) enum Count {
     Literal(u32, Span),
     Expr(Expr),
 }
 
 impl Count {
-    /// Reads the value of an option. Returns `None` if it reported a mistake.
-    pub(crate) fn read(name: &str, value: Expr, errors: &mut Errors) -> Option<Count> {
+    /// Reads the value of an option that accepts these numbers. Returns `None` if it reported a mistake.
+    pub(crate) fn read(
+        name: &str,
+        value: Expr,
+        allowed: &Range,
+        errors: &mut Errors,
+    ) -> Option<Count> {
         let read = match ungrouped(&value) {
-            Expr::Lit(literal) => number(&literal.lit),
+            Expr::Lit(literal) => number(&literal.lit, allowed),
             Expr::Unary(ExprUnary {
                 op: UnOp::Neg(_),
                 expr,
@@ -49,35 +65,38 @@ impl ToTokens for Count {
 const TOO_SMALL: &str = "must be at least 1";
 
 /// Parses a literal. The error continues a sentence that begins with the option's name.
-fn number(literal: &Lit) -> Result<u32, String> {
+fn number(literal: &Lit, allowed: &Range) -> Result<u32, String> {
     match literal {
         Lit::Int(number) if matches!(number.suffix(), "" | "u32") => {
-            checked(number.base10_digits())
+            checked(number.base10_digits(), allowed)
         }
-        Lit::Int(number) => Err(instead(number.base10_digits())),
-        Lit::Float(number) => Err(instead(number.base10_digits().trim_end_matches(".0"))),
-        Lit::Str(text) => Err(instead(text.value().trim())),
+        Lit::Int(number) => Err(instead(number.base10_digits(), allowed)),
+        Lit::Float(number) => {
+            let digits = number.base10_digits().trim_end_matches(".0");
+            Err(instead(digits, allowed))
+        }
+        Lit::Str(text) => Err(instead(text.value().trim(), allowed)),
         _ => Err(FORMAT.to_owned()),
     }
 }
 
 const FORMAT: &str = "must be a whole number such as `5`, or an expression of type `u32`";
 
-/// Parses digits as a `u32` other than zero.
-fn checked(digits: &str) -> Result<u32, String> {
+/// Parses digits as an allowed number.
+fn checked(digits: &str, allowed: &Range) -> Result<u32, String> {
     match digits.parse() {
         Ok(0) => Err(TOO_SMALL.to_owned()),
-        Ok(number) => Ok(number),
-        Err(_) => Err(format!("must be at most {}", u32::MAX)),
+        Ok(number) if number <= *allowed.end() => Ok(number),
+        _ => Err(format!("must be at most {}", allowed.end())),
     }
 }
 
 /// The correction of a literal of another type.
-fn instead(digits: &str) -> String {
+fn instead(digits: &str, allowed: &Range) -> String {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return FORMAT.to_owned();
     }
-    match checked(digits) {
+    match checked(digits, allowed) {
         Ok(number) => format!("must be a `u32`: write `{number}`"),
         Err(problem) => problem,
     }
@@ -90,7 +109,7 @@ mod tests {
     fn read(value: &str) -> Result<u32, String> {
         let mut errors = Errors::default();
         let value = syn::parse_str(value).unwrap();
-        match Count::read("permits", value, &mut errors) {
+        match Count::read("permits", value, &PERMITS, &mut errors) {
             Some(Count::Literal(count, _)) => Ok(count),
             Some(Count::Expr(_)) => Err("an expression".to_owned()),
             None => Err(errors.messages().join("\n")),
@@ -126,6 +145,24 @@ mod tests {
                 "`permits` must be at most 4294967295",
                 "{value}"
             );
+        }
+    }
+
+    #[test]
+    fn largest_number_is_the_options_own() {
+        let read = |value| {
+            let mut errors = Errors::default();
+            let value = syn::parse_str(value).unwrap();
+            let read = Count::read("runs", value, &RUNS, &mut errors);
+            read.ok_or_else(|| errors.messages().join("\n"))
+        };
+        assert!(matches!(read("1_000"), Ok(Count::Literal(1_000, _))));
+        for value in ["1e4", "2.5", "0", "-1"] {
+            assert!(read(value).is_err(), "{value}");
+        }
+        for value in ["1001", "\"1001\"", "5000000000"] {
+            let message = read(value).err().unwrap();
+            assert_eq!(message, "`runs` must be at most 1000", "{value}");
         }
     }
 

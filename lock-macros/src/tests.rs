@@ -187,6 +187,7 @@ fn mode_adds_one_statement() {
             ", permits = 0x5, take = f()",
             &[("permits", "5u32"), ("take", "f ()")],
         ),
+        (", runs = 20", &[("runs", "20u32")]),
     ] {
         let set = |(field, value): &(_, _)| {
             format!("__lock_rt :: set (& mut __lock_spec . options . {field} , {value})")

@@ -4,7 +4,8 @@
 //! change of its holder, [`LockClient::locks`](crate::LockClient::locks)
 //! lists all held locks, [`LockClient::held`](crate::LockClient::held) returns the locks that this client holds, and
 //! [`LockClient::ping`](crate::LockClient::ping) probes the server. [`LockClient::revoke`](crate::LockClient::revoke)
-//! takes a lock from its holder, and [`LockClient::audit`](crate::LockClient::audit) reads who did so.
+//! takes a lock from its holder, [`LockClient::audit`](crate::LockClient::audit) reads who did so, and
+//! [`LockClient::runs`](crate::LockClient::runs) returns the last runs of a lock that records them.
 //!
 //! All of them work with every kind of store, also in memory. Inspection writes nothing and runs no script, so [few
 //! permissions](crate::docs::security#viewers-and-operators) are enough.
@@ -28,6 +29,7 @@
 //! | [`LocalHold`] | `keys`, `function`, `token`, `age_ms`, `remaining_ms`, `waiting_callers` |
 //! | [`AuditEntry`] | `at`, `operation`, `by`, `user`, `action`, `key`, `token`, `holder`: the label; `reason`, `outcome`; `error` if it failed |
 //! | [`Revoked`] | `key`, `outcome`: `freed` or `handed_off`, with the other fields of its receipt; `changed`, with the `lock`; or `not_held` |
+//! | [`Run`] | `began`, `ended`: `null` if no end is recorded; `took_ms`, `holder`: the label; `outcome` |
 //! | [`Receipt`] | `key`, `operation`, `former_holder`: the label; `outcome`, `audited`; `nodes` on a quorum |
 //!
 //! A duration is a number of whole milliseconds, a time is RFC 3339 in UTC, a token is a number. Kinds, actions and
@@ -41,5 +43,5 @@ pub use crate::state::{Answer, Escaped, Rfc3339, ServerAnswers, escape, is_print
 pub use crate::state::{
     AuditAction, AuditEntry, AuditOutcome, Holder, HolderKind, HolderRef, ListedLock,
     ListingPosition, LocalHold, LockState, ParseHolderRefError, ParseListingPositionError, Receipt,
-    RecordHash, Revocation, Revoked, Votes, Waiter,
+    RecordHash, Revocation, Revoked, Run, RunOutcome, Votes, Waiter,
 };

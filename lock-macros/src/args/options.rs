@@ -1,11 +1,13 @@
 //! Declares the options: their names, examples, and rows in the table of the attribute's page.
 
+use std::ops::RangeInclusive;
+
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::Expr;
 
 use super::{boolean, rename_self_in};
-use crate::count::Count;
+use crate::count::{Count, PERMITS, RUNS};
 use crate::duration::{Allowed, Length};
 use crate::errors::Errors;
 use crate::mode_options::Access;
@@ -86,6 +88,11 @@ macro_rules! options {
     };
 }
 
+/// Reads a number in this range.
+fn count(allowed: RangeInclusive<u32>) -> impl Fn(&str, Expr, &mut Errors) -> Option<Count> {
+    move |name, value, errors| Count::read(name, value, &allowed, errors)
+}
+
 /// Reads a duration in this range.
 fn length(allowed: Allowed) -> impl Fn(&str, Expr, &mut Errors) -> Option<Length> {
     move |name, value, errors| Length::read(name, value, allowed, errors)
@@ -137,7 +144,7 @@ options! {
     }
     permits {
         name: "permits",
-        sets: Count = Count::read,
+        sets: Count = count(PERMITS),
         sample: "5",
         value: "how many calls may hold the lock at once",
         default: "exclusive",
@@ -146,7 +153,7 @@ options! {
     }
     take {
         name: "take",
-        sets: Count = Count::read,
+        sets: Count = count(PERMITS),
         sample: "2",
         value: "how many permits a call takes",
         default: "1",
@@ -188,6 +195,15 @@ options! {
         default: "the client's: off",
         excludes: "[keys](#keys), [permits](#permits), readers",
         lacks: "Redisson's record",
+    }
+    runs {
+        name: "runs",
+        sets: Count = count(RUNS),
+        sample: "20",
+        value: "records how the last runs ended, 1 to 1 000",
+        default: "none",
+        excludes: "–",
+        lacks: "quorum",
     }
     reentrant {
         name: "reentrant",

@@ -104,7 +104,7 @@ fn format_arguments_are_reported_once() {
         ),
         (
             r#"key = "order:{n}", n = id"#,
-            "unknown option `n`; the options are `key`, `keys`, `ttl`, `wait`, `mode`, `permits`, `take`, `renew`, `max_hold`, `min_hold`, `retain`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `token`, `client`, `crate`",
+            "unknown option `n`; the options are `key`, `keys`, `ttl`, `wait`, `mode`, `permits`, `take`, `renew`, `max_hold`, `min_hold`, `retain`, `runs`, `reentrant`, `on_busy`, `on_lost`, `or_else`, `guard`, `token`, `client`, `crate`",
         ),
     ] {
         assert_eq!(messages(written), [message], "{written}");

@@ -154,7 +154,7 @@ fn reserved_suffix(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
         return;
     };
     let text = text(last);
-    if let Some(suffix) = [":f", ":w", ":r"]
+    if let Some(suffix) = [":f", ":w", ":r", ":h"]
         .iter()
         .find(|suffix| text.ends_with(**suffix))
     {
@@ -307,7 +307,7 @@ mod tests {
             found[0].1,
             "a key with a hash tag cannot end in `:f`, the suffix of another lock's record"
         );
-        for suffix in [":w", ":r"] {
+        for suffix in [":w", ":r", ":h"] {
             assert_eq!(diagnostics(&format!("{{order}}{suffix}"))[0].0, suffix);
         }
     }

@@ -10,15 +10,17 @@ use crate::backend::caller::Caller;
 use crate::backend::memory::Memory;
 use crate::backend::redis::{self, CLOCK, Parts, QuorumTarget, QuorumWire, RedisWire, Target};
 use crate::backend::remote::servers::Servers;
-use crate::backend::remote::{self, Remote};
+use crate::backend::remote::{self, Remote, run_writer};
 use crate::backend::undelivered::{Abandon, Acquiring, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::Background;
 use crate::background::clock::Clock;
+use crate::background::moment::Moment;
 use crate::config::{Limits, Options};
 use crate::error::LockError;
 use crate::lease::Lease;
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::run_record::{HoldEnd, RunEnd, RunRecord};
 
 /// The backend of one client.
 #[derive(Clone)]
@@ -138,6 +140,31 @@ impl AnyBackend {
 
     pub(crate) fn abandon(&self, lease: Arc<Lease>) {
         each!(self, backend => backend.clone().abandon(lease));
+    }
+
+    /// Records that the holder of a lease has begun.
+    pub(crate) fn begin_run(&self, lease: &Lease, run: &RunRecord) {
+        each!(self,
+            Memory(memory) => memory.begin_run(lease, run),
+            Remote(remote) => run_writer::begin(remote, lease, run)
+        );
+    }
+
+    /// Records that the hold of a lease ends at `now`, if its call records its run.
+    pub(crate) fn record_end(&self, lease: &Lease, hold: HoldEnd, now: Moment) {
+        if let Some(run) = lease.run()
+            && let Some(end) = run.end(hold, now)
+        {
+            self.end_run(lease, &run, end);
+        }
+    }
+
+    /// Records how the holder of a lease has ended, before the lease itself ends.
+    pub(crate) fn end_run(&self, lease: &Lease, run: &RunRecord, end: RunEnd) {
+        each!(self,
+            Memory(memory) => memory.end_run(lease, run, end),
+            Remote(remote) => run_writer::end(remote, lease, run, end)
+        );
     }
 
     /// Stops retaining leases, and releases the retained ones.

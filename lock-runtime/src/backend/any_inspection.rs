@@ -12,7 +12,7 @@ use crate::backend::wire::notice::notice;
 use crate::error::LockError;
 use crate::key::{LockKey, RecordNames};
 use crate::lease::RevokedBy;
-use crate::state::{Answer, HolderRef, LocalHold, LockState, ServerAnswers};
+use crate::state::{Answer, HolderRef, LocalHold, LockState, Run, ServerAnswers};
 
 /// How long an operator waits for the name of a user that no login has named. A silent node must not delay a revocation.
 const TO_NAME_THE_USER: Duration = Duration::from_millis(200);
@@ -80,6 +80,19 @@ impl AnyBackend {
             Memory(memory) => memory.stop_watching(),
             Remote(remote) => remote.watched.close()
         );
+    }
+
+    /// Returns the runs of a lock, the last one first.
+    pub(crate) async fn runs(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+    ) -> Result<Vec<Run>, LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => Ok(memory.runs(key)),
+            Remote(remote) => remote.wire.runs(names).await.map_err(WireError::into_error)
+        )
     }
 
     /// Returns the next locks of a listing. Dropping this at any await leaves the cursor where it was.

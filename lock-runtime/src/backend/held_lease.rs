@@ -17,8 +17,9 @@ use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::run_record::HoldEnd;
 use crate::lease::{Lease, LossReason, Request};
-use crate::telemetry::LeaseSpan;
+use crate::telemetry::{self, LeaseSpan};
 
 /// A lease and the duty to release it: dropping this releases.
 #[derive(Debug)]
@@ -71,6 +72,11 @@ impl HeldLease {
     /// Notes that the caller has the lease.
     pub(crate) fn delivered(&mut self, now: Moment) {
         self.backend.delivered(self);
+        if let Some(run) = self.run()
+            && run.begin(now)
+        {
+            self.backend.begin_run(self, &run);
+        }
         self.span = Some(LeaseSpan::begin(&self.trace, now));
     }
 
@@ -105,8 +111,13 @@ impl HeldLease {
     /// Atomically turns the holder into a reader. After an error the lock is no longer held.
     pub(crate) async fn downgrade(mut self, caller: Caller) -> Result<HeldLease, LockError> {
         let old = self.take();
+        let ending = EndsRun::of(&self.backend, &old.lease);
         let outcome = caller.wait(self.backend.downgrade(old.lease.clone())).await;
-        self.downgraded(old, outcome)
+        let downgraded = self.downgraded(old, outcome);
+        if downgraded.is_ok() {
+            ending.disarm();
+        }
+        downgraded
     }
 
     fn downgraded(
@@ -147,6 +158,11 @@ impl HeldLease {
     /// If this is dropped early, the release continues in the background.
     pub(crate) async fn release(self, caller: Caller, ended: Moment) -> Result<(), LockError> {
         let report = ReleaseReport::of(self.shared(), ended);
+        let hold = match report.loss {
+            None if report.in_time => HoldEnd::Released,
+            _ => HoldEnd::Lost,
+        };
+        self.backend.record_end(&report.lease, hold, ended);
         let released = caller
             .wait(self.backend.release(report.lease.clone()))
             .await;
@@ -157,6 +173,14 @@ impl HeldLease {
         self.lease = None;
         let outcome = report.outcome(released);
         let ReleaseReport { lease, ended, .. } = report;
+        if let Some(run) = lease.run() {
+            if outcome.is_err()
+                && let Some(end) = run.correct()
+            {
+                self.backend.end_run(&lease, &run, end);
+            }
+            report_run(&lease);
+        }
         if let Some(span) = self.span.take() {
             span.end(&lease.trace, outcome.unwrap_or("lost"), ended);
         }
@@ -211,6 +235,49 @@ impl Drop for Hold {
     }
 }
 
+/// Ends the run of a call whose lease ends early, when this is dropped.
+struct EndsRun(Option<(AnyBackend, Arc<Lease>)>);
+
+impl EndsRun {
+    fn of(backend: &AnyBackend, lease: &Arc<Lease>) -> EndsRun {
+        EndsRun(
+            lease
+                .run()
+                .is_some()
+                .then(|| (backend.clone(), lease.clone())),
+        )
+    }
+
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for EndsRun {
+    fn drop(&mut self) {
+        let Some((backend, lease)) = self.0.take() else {
+            return;
+        };
+        let now = lease.now();
+        let hold = if std::thread::panicking() {
+            HoldEnd::Panicked
+        } else if lease.loss_at(now).is_some() {
+            HoldEnd::Lost
+        } else {
+            HoldEnd::Dropped
+        };
+        backend.record_end(&lease, hold, now);
+        report_run(&lease);
+    }
+}
+
+/// Reports a run that has ended, unless that was done before.
+fn report_run(lease: &Lease) {
+    if let Some((end, took)) = lease.run().and_then(|run| run.report()) {
+        telemetry::run_ended(&lease.trace.labels, end.as_str(), took);
+    }
+}
+
 /// The state of a lease when its holder was done.
 struct ReleaseReport {
     lease: Arc<Lease>,
@@ -259,6 +326,7 @@ impl Drop for HeldLease {
     fn drop(&mut self) {
         if self.lease.is_some() && !dropped_leases::keep(self) {
             let hold = self.take();
+            drop(EndsRun::of(&self.backend, &hold.lease));
             // This comes first: subscribers run when the hold is dropped, and may block.
             self.backend.abandon(hold.lease.clone());
         }

@@ -51,6 +51,11 @@ pub(crate) async fn release_after(
     end: BodyEnd,
 ) -> Result<(), LockError> {
     warn_if_shared(&guard);
+    match end {
+        BodyEnd::Failed => guard.mark_failed(),
+        BodyEnd::Dropped => guard.mark_dropped(),
+        BodyEnd::Succeeded => {}
+    }
     let labels = labels(&guard);
     let result = after_release(&labels, on_lost, end, guard.release_for(caller).await);
     if let Err(lost) = &result {

@@ -18,6 +18,7 @@ use crate::client::campaign::observer;
 use crate::client::core::Core;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, OneOrMore};
+use crate::lease::run_record::RunRecord;
 use crate::lease::{LeaseRef, Mode, Share};
 
 /// Holds a lock, together with all other guards, bodies and carried futures that share the hold.
@@ -303,6 +304,51 @@ impl LockGuard {
         on_this_thread(self.release_for(Caller::Thread))
     }
 
+    /// Marks the run of this guard as failed, for callers that [record](crate::Acquire::runs) their runs. Does nothing
+    /// for others, nor for a nested call, whose failure its caller may handle.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::{LockClient, LockError};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+    /// # let client = LockClient::memory();
+    /// # let import = async || std::fs::read("no-such-file");
+    /// let outcome = client.lock("import").runs(20).run(async |guard| {
+    ///     import().await.inspect_err(|_| guard.mark_failed())
+    /// });
+    /// assert!(outcome.await?.is_err());
+    /// assert_eq!(client.runs("import").await?[0].outcome.as_str(), "failed");
+    /// # Ok(()) }
+    /// ```
+    pub fn mark_failed(&self) {
+        if let Some(run) = self.own_run() {
+            run.body_failed();
+        }
+    }
+
+    /// Notes for the run that its body was dropped after a loss.
+    pub(super) fn mark_dropped(&self) {
+        if let Some(run) = self.own_run() {
+            run.body_dropped();
+        }
+    }
+
+    /// Notes for the run that the work under this guard is done.
+    pub(super) fn mark_done(&self) {
+        if let Some(run) = self.own_run() {
+            run.body_done();
+        }
+    }
+
+    /// Returns the run whose lock this guard acquired.
+    fn own_run(&self) -> Option<Arc<RunRecord>> {
+        if !self.frame.is_outermost() {
+            return None;
+        }
+        self.frame.lease().run()
+    }
+
     pub(super) async fn release_for(self, caller: Caller) -> Result<(), LockError> {
         match self.ending() {
             Ending::Last(held, ended, outcome) => {
@@ -326,6 +372,7 @@ impl LockGuard {
     }
 
     fn ending(self) -> Ending {
+        self.mark_done();
         let now = self.frame.lease().now();
         let own = lost_error_at(&self.frame, now);
         let beside = self.beside().find_map(lost_error);

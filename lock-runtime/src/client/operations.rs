@@ -9,7 +9,7 @@ use crate::client::locks::Locks;
 use crate::client::revoking;
 use crate::error::LockError;
 use crate::key::LockKey;
-use crate::state::{HolderRef, LocalHold, LockState, Revocation, Revoked, ServerAnswers};
+use crate::state::{HolderRef, LocalHold, LockState, Revocation, Revoked, Run, ServerAnswers};
 
 /// Operations; the types that they return are in [`inspect`](crate::inspect).
 impl LockClient {
@@ -81,6 +81,45 @@ impl LockClient {
     /// [`Watch::changed`] has one.
     pub fn watch(&self, key: impl Into<LockKey>) -> Watch {
         Watch::new(self.core.clone(), key.into())
+    }
+
+    /// Returns the last runs of a lock whose calls [record](crate::Acquire::runs) them, the last one first: as many as
+    /// the last call keeps. Writes nothing.
+    ///
+    /// A run without an end is [running](crate::inspect::RunOutcome::Running) as long as it holds the lock, and
+    /// [died](crate::inspect::RunOutcome::Died) afterwards. If a process crashes, the lock lasts until its ttl is over,
+    /// and so does the run. Times are the server's.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidKey`, `Unavailable`, `Rejected` if a permission is missing, `Shutdown` in a forked process, and
+    /// `InvalidOptions` on a quorum.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::{LockClient, LockError};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+    /// let client = LockClient::memory();
+    /// let job = client.lock("report:hourly").runs(20);
+    /// drop(job.acquire().await?);
+    /// for run in client.runs("report:hourly").await? {
+    ///     println!("{run}");
+    ///     assert_eq!(run.outcome.as_str(), "cancelled");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub async fn runs(&self, key: impl Into<LockKey>) -> Result<Vec<Run>, LockError> {
+        let key = key.into();
+        let names = self.core.names_of(&key)?;
+        let possible = self.core.limits.require("run history");
+        possible.map_err(|error| error.with_key(&key))?;
+        let runs = self.core.backend.runs(&key, &names).await;
+        runs.map_err(|error| error.with_key(&key))
     }
 
     /// Lists the locks that anyone holds, page by page.

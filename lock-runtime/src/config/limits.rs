@@ -67,7 +67,8 @@ pub enum Topology {
     Server,
     /// A cluster: the keys of one call must share a hash tag.
     Cluster,
-    /// A majority of independent servers with a restart delay of 60 s: no readers, permits, several keys or `min_hold`.
+    /// A majority of independent servers with a restart delay of 60 s: no readers, permits, several keys, `min_hold` or
+    /// `runs`.
     Quorum,
 }
 

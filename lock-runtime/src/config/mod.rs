@@ -223,6 +223,19 @@ pub(crate) fn check_retain(retain: Duration, ttl: Duration) -> Result<(), LockEr
     )))
 }
 
+/// How many runs of a lock a call may keep.
+const RUNS: RangeInclusive<u32> = 1..=1_000;
+
+/// Refuses a number of runs outside 1 to 1 000.
+pub(crate) fn check_runs(runs: u32) -> Result<(), LockError> {
+    if RUNS.contains(&runs) {
+        return Ok(());
+    }
+    Err(LockError::invalid_options(format!(
+        "`runs` must be between 1 and 1000, not {runs}"
+    )))
+}
+
 /// Refuses a minimum hold that is longer than a lease may last, or than `max_hold`.
 pub(crate) fn check_min_hold(
     min_hold: Duration,

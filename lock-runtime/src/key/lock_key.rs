@@ -41,7 +41,7 @@ const SHOWN: usize = 128;
 /// followed by the key. The lock's other records are named after it, such as its fence `{lock:order:42}:f`, so a lock
 /// must not have such a name:
 ///
-/// - with a tag, it does not end in `:f`, `:w` or `:r`;
+/// - with a tag, it does not end in `:f`, `:w`, `:r` or `:h`;
 /// - it is not a tag alone, `{a}`, nor a tag followed by `:n` or `:audit`. Only a client with an empty prefix can have
 ///   such a name: `lock:{a}` and `lock:{a}:audit` are locks;
 /// - it does not begin with `redisson_lock_queue:`.

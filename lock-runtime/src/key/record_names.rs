@@ -25,16 +25,19 @@ pub(crate) enum RecordKind {
     Queue,
     /// The owners that share the lock.
     Shares,
+    /// The runs of the lock's calls, for callers that record them.
+    Runs,
     /// For a lock in Redisson's record: the waiters of a fair lock, which only Redisson writes.
     FairQueue,
 }
 
 impl RecordKind {
-    pub(crate) const ALL: [RecordKind; 4] = [
+    pub(crate) const ALL: [RecordKind; 5] = [
         RecordKind::Lock,
         RecordKind::Fence,
         RecordKind::Queue,
         RecordKind::Shares,
+        RecordKind::Runs,
     ];
 
     /// Returns the end of the record's name; none for the lock itself.
@@ -44,6 +47,7 @@ impl RecordKind {
             RecordKind::Fence => Some(":f"),
             RecordKind::Queue => Some(":w"),
             RecordKind::Shares => Some(":r"),
+            RecordKind::Runs => Some(":h"),
         }
     }
 }
@@ -149,7 +153,7 @@ impl Hasher for KnownHash {
 ///
 /// No two locks share a record, since these names are refused:
 ///
-/// - a tagged name that ends in `:f`, `:w` or `:r`. The other records of a lock have a tag, so names without a tag may
+/// - a tagged name that ends in `:f`, `:w`, `:r` or `:h`. The other records of a lock have a tag, so names without a tag may
 ///   have these suffixes: `user:<name>` must work for a user called `f`;
 /// - a tag and nothing else, since `{a}:f` would be the fence of `{a}` and of `a`;
 /// - a tag and the suffix of a [`CommonRecord`];

@@ -20,6 +20,7 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::loss_reason::LossReason;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::request::Request;
+use crate::lease::run_record::RunRecord;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule, reaches};
 use crate::telemetry::{self, LeaseTrace};
 
@@ -41,8 +42,10 @@ pub(crate) struct Lease {
     reserved_until: Moment,
     loss: OnceLock<LossReason>,
     lost: Notify,
-    /// Why the last renewal failed, if it did. A thin pointer, since every lease has it.
-    failure: Mutex<Option<Arc<String>>>,
+    /// What few leases have. A thin pointer, since every lease has it.
+    notes: Mutex<Option<Box<Notes>>>,
+    /// Whether the notes have a run.
+    records_run: bool,
     /// Whether the caller has received the lease, which it may never do.
     is_delivered: AtomicBool,
     /// Whether the lease was in doubt before it was delivered.
@@ -52,6 +55,24 @@ pub(crate) struct Lease {
     references: AtomicU32,
     /// Reports what happens to the lease.
     pub(crate) trace: LeaseTrace,
+}
+
+/// What few leases have.
+#[derive(Default)]
+struct Notes {
+    /// Why the last renewal failed, if it did.
+    failure: Option<Arc<String>>,
+    /// What the call records of its run, if it does.
+    run: Option<Arc<RunRecord>>,
+}
+
+impl Notes {
+    fn of_run(run: Arc<RunRecord>) -> Box<Notes> {
+        Box::new(Notes {
+            failure: None,
+            run: Some(run),
+        })
+    }
 }
 
 impl Lease {
@@ -76,7 +97,8 @@ impl Lease {
             },
             loss: OnceLock::new(),
             lost: Notify::new(),
-            failure: Mutex::default(),
+            notes: Mutex::new(request.run.clone().map(Notes::of_run)),
+            records_run: request.run.is_some(),
             is_delivered: AtomicBool::new(false),
             is_doubted: AtomicBool::new(false),
             references: AtomicU32::new(0),
@@ -108,7 +130,8 @@ impl Lease {
             reserved_until: Moment::FIRST,
             loss: OnceLock::new(),
             lost: Notify::new(),
-            failure: Mutex::default(),
+            notes: Mutex::new(self.run().map(Notes::of_run)),
+            records_run: self.records_run,
             is_delivered: AtomicBool::new(self.is_delivered()),
             is_doubted: AtomicBool::new(self.is_doubted()),
             references: AtomicU32::new(0),
@@ -124,6 +147,15 @@ impl Lease {
     /// Stores the token that was minted for the holder.
     pub(crate) fn minted(&self, token: FencingToken) {
         self.trace.minted(token.get());
+    }
+
+    /// Returns what the call records of its run, if it does.
+    pub(crate) fn run(&self) -> Option<Arc<RunRecord>> {
+        // Few leases do, and the others need no mutex.
+        if !self.records_run {
+            return None;
+        }
+        self.notes.lock().as_ref()?.run.clone()
     }
 
     /// Returns the clock that measures the deadline.
@@ -179,12 +211,14 @@ impl Lease {
 
     /// Notes why a renewal failed. If none succeeds until the deadline, this explains the loss.
     pub(crate) fn renewal_failed(&self, failure: Arc<String>) {
-        *self.failure.lock() = Some(failure);
+        self.notes.lock().get_or_insert_default().failure = Some(failure);
     }
 
     /// Moves the deadline, but never back. A lost lease stays lost.
     pub(crate) fn extend(&self, deadline: Moment) {
-        *self.failure.lock() = None;
+        if let Some(notes) = &mut *self.notes.lock() {
+            notes.failure = None;
+        }
         self.deadline
             .fetch_max(deadline.as_nanos(), Ordering::AcqRel);
     }
@@ -291,7 +325,10 @@ impl Lease {
 
     fn describe(&self, loss: LossReason) -> Cow<'static, str> {
         let failure = match loss {
-            LossReason::Expired => self.failure.lock().clone(),
+            LossReason::Expired => {
+                let notes = self.notes.lock();
+                notes.as_ref().and_then(|notes| notes.failure.clone())
+            }
             _ => None,
         };
         match failure {

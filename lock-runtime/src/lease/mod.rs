@@ -10,6 +10,7 @@ mod loss_reason;
 pub(crate) mod owner_id;
 pub(crate) mod record;
 mod request;
+pub(crate) mod run_record;
 pub(crate) mod schedule;
 mod share;
 

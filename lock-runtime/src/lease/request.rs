@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::run_record::RunRecord;
 use super::share::Share;
 use crate::key::{Lock, OneOrMore};
 use crate::lease::schedule::LeaseTerms;
@@ -21,6 +22,8 @@ pub(crate) struct Request {
     /// The label of the holder, which other clients read.
     pub(crate) label: Arc<str>,
     pub(crate) labels: CallLabels,
+    /// What the call records of its run, if it does.
+    pub(crate) run: Option<Arc<RunRecord>>,
 }
 
 impl Request {

@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::rfc3339::Rfc3339;
 use super::{
     AuditAction, AuditEntry, AuditOutcome, Holder, HolderKind, HolderRef, ListingPosition,
-    LockState, RecordHash, Revoked,
+    LockState, RecordHash, Revoked, Run, RunOutcome,
 };
 
 /// Writes values as their own text.
@@ -35,7 +35,7 @@ macro_rules! as_str {
     )+};
 }
 
-as_str!(AuditAction, AuditOutcome);
+as_str!(AuditAction, AuditOutcome, RunOutcome);
 
 impl Serialize for LockState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -97,6 +97,19 @@ impl Serialize for AuditEntry {
             Some(error) => object.serialize_field("error", error)?,
             None => object.skip_field("error")?,
         }
+        object.end()
+    }
+}
+
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let time = |time| Rfc3339(time).to_string();
+        let mut object = serializer.serialize_struct("Run", 5)?;
+        object.serialize_field("began", &time(self.began))?;
+        object.serialize_field("ended", &self.ended.map(time))?;
+        object.serialize_field("took_ms", &self.took().map(whole_millis))?;
+        object.serialize_field("holder", &self.label)?;
+        object.serialize_field("outcome", &self.outcome)?;
         object.end()
     }
 }

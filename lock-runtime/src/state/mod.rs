@@ -16,6 +16,8 @@ mod lock_state;
 mod printable;
 mod revocation;
 mod rfc3339;
+mod run;
+mod run_outcome;
 mod server_answers;
 #[cfg(feature = "serde")]
 mod stored;
@@ -32,4 +34,6 @@ pub use printable::{Escaped, escape, is_printable};
 pub(crate) use revocation::bounded;
 pub use revocation::{Receipt, Revocation, Revoked};
 pub use rfc3339::Rfc3339;
+pub use run::Run;
+pub use run_outcome::RunOutcome;
 pub use server_answers::{Answer, ServerAnswers};

@@ -102,6 +102,24 @@ pub(crate) fn hold_outlives_body(lease: &LeaseTrace) {
     });
 }
 
+/// Reports that an entry of a run history was not written.
+pub(crate) fn run_not_recorded(labels: &CallLabels, fault: &dyn fmt::Display) {
+    safely(|| {
+        tracing::warn!(
+            target: "lock_runtime",
+            template = labels.template,
+            key = labels.key(),
+            %fault,
+            "run_not_recorded"
+        );
+    });
+}
+
+/// Counts a run, and its length.
+pub(crate) fn run_ended(labels: &CallLabels, outcome: &'static str, took: Duration) {
+    safely(|| metrics::run(labels.template, outcome, took));
+}
+
 /// Reports that calls take locks in a ring, each holding one and waiting for the next. `template` is the template of
 /// the call that closed the ring.
 pub(crate) fn lock_order(template: &'static str, ring: &str, calls: &str, advice: &str) {

@@ -21,7 +21,7 @@ pub(crate) use connections::{
 pub(crate) use events::{
     clocks_apart, finished_without_lock, hold_outlives_body, lock_order, lock_order_full, lost,
     node_away, node_back, node_clock, node_restarted, release_unconfirmed, renewal_failed,
-    renewal_overdue, renewed,
+    renewal_overdue, renewed, run_ended, run_not_recorded,
 };
 pub(crate) use lease_trace::{CallLabels, LeaseSpan, LeaseTrace};
 pub(crate) use metrics::describe;

@@ -19,6 +19,7 @@ pub(crate) mod memory_inspection;
 mod pattern;
 mod reach;
 mod refusal;
+mod run_history;
 mod several_locks;
 mod shared_store;
 mod store;
@@ -37,6 +38,7 @@ use crate::backend::memory::interruption::Interruption;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::reach::Reach;
 use crate::backend::memory::refusal::Refusal;
+use crate::backend::memory::run_history::RunHistories;
 use crate::backend::memory::several_locks::SeveralOwners;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
@@ -62,6 +64,7 @@ pub(crate) struct Memory {
     /// Whether callers can reach the store.
     reach: Reach,
     audit: Mutex<VecDeque<AuditEntry>>,
+    histories: RunHistories,
     /// `Some` in some tests.
     interruption: Option<Interruption>,
 }

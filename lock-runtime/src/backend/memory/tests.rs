@@ -144,6 +144,7 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
         fenced: false,
         label: "a caller".into(),
         labels: CallLabels::new("", ""),
+        run: None,
     };
     let grant = memory
         .attempt(&request, Clock::Real.now())

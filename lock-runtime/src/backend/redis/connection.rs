@@ -46,6 +46,8 @@ pub(super) struct Connection {
     pub(super) named: Option<(Primary, usize)>,
     /// The boot id of the server, if that matters.
     boot: Option<String>,
+    /// Whether the server has run the script that records runs. Shared with commands in flight.
+    pub(super) has_recorded_runs: Arc<AtomicBool>,
     /// Watches for a failover. Ends with the connection.
     pub(super) watch: OnceLock<Watch>,
 }
@@ -84,6 +86,7 @@ impl Connection {
             unanswered: AtomicU32::new(0),
             named: None,
             boot: None,
+            has_recorded_runs: Arc::default(),
             watch: OnceLock::new(),
         }
     }

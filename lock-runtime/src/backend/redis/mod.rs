@@ -36,6 +36,7 @@ mod redisson;
 mod renewals;
 mod replication;
 mod revoke_script;
+mod run_stream;
 mod scripts;
 mod sentinel;
 mod server_clock;
@@ -53,6 +54,7 @@ mod url;
 pub(crate) use quorum::QuorumWire;
 pub(crate) use redis_wire::RedisWire;
 pub(crate) use redisson::Subscription;
+pub(crate) use run_stream::{NotWritten, OnNotWritten};
 pub(crate) use transport::block_on;
 #[cfg(feature = "redis")]
 pub(crate) use url::RedisClient;

@@ -119,6 +119,13 @@ impl Scripts {
         &REST
     }
 
+    /// Returns the script that adds an entry to the run histories of locks, whatever their record.
+    pub(super) fn record_run() -> &'static Script {
+        static RECORD: LazyLock<Script> =
+            LazyLock::new(|| Script::of_several(&[RecordKind::Runs], sources::RECORD_RUN));
+        &RECORD
+    }
+
     /// Returns the script that rewrites the records of locks, so that WAIT covers them.
     pub(super) fn rewrite() -> &'static Script {
         static REWRITE: LazyLock<Script> = LazyLock::new(|| {

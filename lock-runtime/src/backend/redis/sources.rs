@@ -18,6 +18,7 @@ mod texts {
     pub(crate) const MINT: &str = lua!("grant", "mint");
     pub(crate) const RESERVE: &str = lua!("reserve");
     pub(crate) const REWRITE: &str = lua!("rewrite");
+    pub(crate) const RECORD_RUN: &str = lua!("record_run");
     pub(crate) const REVOKE: &str = lua!("grant", "share", "revoke");
     pub(crate) const TRIAL: &str = lua!("trial");
 

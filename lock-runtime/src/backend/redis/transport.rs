@@ -31,10 +31,11 @@ use crate::background::Background;
 use crate::background::sync::Mutex;
 pub(crate) use blocked_thread::block_on;
 use io::Io;
+pub(super) use io::SendOrder;
 use io::{ReadBy, Sender};
 use notifications::Notifications;
 pub(super) use notifications::{OnTransportEvent, TransportEvent};
-use pending_commands::{AnswerReceiver, AnswerSender};
+use pending_commands::{AnswerReceiver, AnswerSender, OnAnswer};
 pub(super) use pending_commands::{ConnectionLost, unless_forked};
 use wake_pipe::WakePipe;
 
@@ -94,14 +95,33 @@ impl Transport {
         receiver
     }
 
+    /// Sends the command that `write` appends, for which no caller waits.
+    pub(super) fn send_unawaited(
+        self: &Arc<Self>,
+        order: SendOrder,
+        write: WriteCommands<'_>,
+        on_answer: OnAnswer,
+    ) {
+        self.submit_in(order, AnswerSender::Unawaited(on_answer), write);
+    }
+
     fn submit(self: &Arc<Self>, answer: AnswerSender, write: WriteCommands<'_>) {
+        self.submit_in(SendOrder::Now, answer, write);
+    }
+
+    fn submit_in(
+        self: &Arc<Self>,
+        order: SendOrder,
+        answer: AnswerSender,
+        write: WriteCommands<'_>,
+    ) {
         if self.background.check_process().is_err() {
             return;
         }
         let now = Instant::now();
         let (mut io, sender) = self.lock_for_sender(now);
         let mut notifications = Notifications::default();
-        io.submit(sender, now, answer, write, &mut notifications);
+        io.submit(sender, order, now, answer, write, &mut notifications);
         drop(io);
         self.deliver(notifications);
     }

@@ -83,6 +83,7 @@ fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) 
         fenced: false,
         label: Arc::default(),
         labels: lease.trace.labels.clone(),
+        run: lease.run(),
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) mod registered_owner;
 pub(crate) mod registry;
 pub(crate) mod release;
 pub(crate) mod retained;
+pub(crate) mod run_writer;
 pub(crate) mod servers;
 pub(crate) mod watchdog;
 
@@ -64,6 +65,7 @@ use crate::backend::remote::promotion::LocalWaiter;
 use crate::backend::remote::reaper::UnendedOwner;
 use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::remote::registry::LeaseRegistry;
+use crate::backend::remote::run_writer::RunWriter;
 use crate::backend::remote::servers::Servers;
 use crate::backend::undelivered::{Abandon, Acquiring, Outcome};
 use crate::backend::watching::WatchedLocks;
@@ -119,6 +121,7 @@ pub(crate) struct Remote {
     /// Owners that are ended on the next connection.
     pub(crate) unended: Unended<UnendedOwner>,
     pub(crate) watched: WatchedLocks,
+    pub(crate) runs: RunWriter,
 }
 
 impl Remote {
@@ -154,6 +157,7 @@ impl Remote {
             unsettled: InFlight::default(),
             unended: Unended::default(),
             watched: WatchedLocks::default(),
+            runs: RunWriter::default(),
         }
     }
 

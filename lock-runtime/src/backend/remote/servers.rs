@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::redis::{QuorumWire, RedisWire, Subscription};
+use crate::backend::redis::{OnNotWritten, QuorumWire, RedisWire, Subscription};
 #[cfg(test)]
 use crate::backend::remote::tests::SilentWire;
 use crate::backend::wire::error::WireError;
@@ -11,12 +11,13 @@ use crate::backend::wire::inspection::{
 };
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
+use crate::backend::wire::run_entry::RunEntry;
 use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome};
 use crate::background::moment::Moment;
 use crate::key::{LockKey, LockName, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
-use crate::state::LockState;
+use crate::state::{LockState, Run};
 
 /// The servers of a client. The command timeout bounds each command, including the connect.
 pub(crate) enum Servers {
@@ -180,6 +181,21 @@ impl Servers {
         }
     }
 
+    /// Sends an entry of a run history without waiting for its answer. A quorum has no histories.
+    pub(crate) fn submit_run(&self, entry: &RunEntry, on_failure: OnNotWritten) {
+        if let Servers::Redis(wire) = self {
+            wire.submit_run(entry, on_failure);
+        }
+    }
+
+    /// Writes an entry of a run history, and waits for the answer.
+    pub(crate) async fn write_run(&self, entry: &RunEntry) -> Result<(), WireError> {
+        match self {
+            Servers::Redis(wire) => wire.write_run(entry).await,
+            _ => Ok(()),
+        }
+    }
+
     /// Reads and handles the messages about a lock that have arrived.
     pub(crate) fn read_messages(&self, lock: &LockName) {
         match self {
@@ -237,6 +253,14 @@ impl Servers {
         names: &RecordNames,
     ) -> Result<(LockState, u64), WireError> {
         ask!(self, wire => wire.inspect(key, names))
+    }
+
+    /// Returns the runs of the lock with these names, the last one first. A quorum has none.
+    pub(crate) async fn runs(&self, names: &RecordNames) -> Result<Vec<Run>, WireError> {
+        match self {
+            Servers::Redis(wire) => wire.runs(names).await,
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Returns the next locks of a listing. The cursor moves only once they are known.

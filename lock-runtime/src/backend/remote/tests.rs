@@ -71,6 +71,7 @@ pub(super) fn request(wait: Duration) -> Request {
         fenced: false,
         label: "".into(),
         labels: CallLabels::new("", "key"),
+        run: None,
     }
 }
 

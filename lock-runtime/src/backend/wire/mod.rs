@@ -8,6 +8,7 @@ pub(crate) mod outstanding;
 pub(crate) mod owner;
 pub(crate) mod pace;
 pub(crate) mod reply;
+pub(crate) mod run_entry;
 pub(crate) mod settling;
 pub(crate) mod unended;
 

@@ -28,6 +28,8 @@ pub struct CallOptions {
     pub min_hold: Option<Duration>,
     /// See [`Acquire::retain`].
     pub retain: Option<Duration>,
+    /// See [`Acquire::runs`].
+    pub runs: Option<u32>,
     /// See [`Acquire::reentrant`].
     pub reentrant: Option<bool>,
     /// See [`Acquire::fenced`].
@@ -182,6 +184,39 @@ impl Acquire {
     /// is `InvalidOptions`, unless zero.
     pub fn retain(mut self, retain: Duration) -> Acquire {
         self.options.retain = Some(retain);
+        self
+    }
+
+    /// Records the run of this call, and keeps the last `runs` runs of the lock, 1 to 1 000: when each began and ended,
+    /// who did it, and [how it ended](crate::inspect::RunOutcome). [`LockClient::runs`](crate::LockClient::runs),
+    /// `lockctl runs` and the page of the lock show them. Default: nothing is recorded.
+    ///
+    /// A run is what holds the lock: a nested call is part of the call around it, and each reader, each permit and each
+    /// caller that takes a lease over within its client has a run of its own. A run is
+    /// [done](crate::inspect::RunOutcome::Done) if its guard is released, and
+    /// [cancelled](crate::inspect::RunOutcome::Cancelled) if the guard is only dropped. [`run`](Acquire::run) does not
+    /// examine the body's output: [mark](crate::LockGuard::mark_failed) a guard whose work has failed.
+    ///
+    /// That takes two more commands for each run, which no call waits for, and whose failure fails no call: if the server
+    /// refuses them, or cannot be reached for half a minute, the run is missing or has no end. A history is kept for 30
+    /// days after its last entry. A call for several keys records its run for each of them. A quorum keeps no history:
+    /// there this is [`InvalidOptions`](crate::LockErrorKind::InvalidOptions).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// use lock_runtime::inspect::RunOutcome;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// client.lock("report:hourly").runs(20).run(async |_guard| println!("once an hour")).await?;
+    /// let last = &client.runs("report:hourly").await?[0];
+    /// assert_eq!(last.outcome, RunOutcome::Done);
+    /// # Ok(()) }
+    /// ```
+    pub fn runs(mut self, runs: u32) -> Acquire {
+        self.options.runs = Some(runs);
         self
     }
 

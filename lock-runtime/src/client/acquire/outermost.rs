@@ -13,6 +13,7 @@ use crate::client::campaign::observer;
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, OneOrMore};
+use crate::lease::run_record::RunRecord;
 use crate::lease::{Mode, Request};
 use crate::telemetry::{Acquiring, CallLabels};
 
@@ -138,6 +139,10 @@ impl Acquire {
         if nesting == Nesting::Locks || !locks.is_one() {
             self.check_order(&locks, mode, &labels)?;
         }
+        let run = self.options.runs.map(|runs| {
+            let kept = u16::try_from(runs).expect("the terms are checked");
+            RunRecord::new(locks.names(), kept)
+        });
         Ok(Request {
             locks,
             mode,
@@ -146,6 +151,7 @@ impl Acquire {
             wait: self.bounded_wait(),
             label: self.core.labels.of(self.function_or_name()),
             labels,
+            run,
         })
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Acquire;
 use super::options::{Access, CallOptions};
 use crate::config::{
-    RETAINED, bounded_wait, check_max_hold, check_min_hold, check_retain, check_ttl,
+    RETAINED, bounded_wait, check_max_hold, check_min_hold, check_retain, check_runs, check_ttl,
 };
 use crate::error::LockError;
 use crate::lease::schedule::LeaseTerms;
@@ -70,6 +70,10 @@ impl Acquire {
         if let Some(retain) = options.retain.filter(|time| !time.is_zero()) {
             self.core.options.record.require_native(RETAINED)?;
             check_retain(retain, ttl)?;
+        }
+        if let Some(runs) = options.runs {
+            check_runs(runs)?;
+            self.core.limits.require("run history")?;
         }
         if !options.minimum().is_zero() {
             self.core.require("minimum hold")?;

@@ -7,7 +7,7 @@ fn names(key: &str) -> Result<RecordNames, KeyProblem> {
     RecordNames::new("lock:", &LockKey::from(key))
 }
 
-fn written(names: &RecordNames) -> [String; 4] {
+fn written(names: &RecordNames) -> [String; 5] {
     RecordKind::ALL.map(|record| names.of(record).to_string())
 }
 
@@ -25,7 +25,8 @@ fn name_without_a_tag_becomes_the_tag_of_its_other_records() {
             "lock:order:42",
             "{lock:order:42}:f",
             "{lock:order:42}:w",
-            "{lock:order:42}:r"
+            "{lock:order:42}:r",
+            "{lock:order:42}:h"
         ]
     );
 }
@@ -39,7 +40,8 @@ fn name_with_a_tag_gets_the_suffix_appended() {
             "lock:{order}:42",
             "lock:{order}:42:f",
             "lock:{order}:42:w",
-            "lock:{order}:42:r"
+            "lock:{order}:42:r",
+            "lock:{order}:42:h"
         ]
     );
 }
@@ -65,8 +67,8 @@ fn records_of_a_lock_share_a_slot() {
 
 #[test]
 fn random_names_share_a_slot_or_are_refused() {
-    const PIECES: [&str; 13] = [
-        "{", "}", "{", "}", ":", ":f", ":w", ":r", "a", "b", "é", "🦀", "{a}",
+    const PIECES: [&str; 14] = [
+        "{", "}", "{", "}", ":", ":f", ":w", ":r", ":h", "a", "b", "é", "🦀", "{a}",
     ];
     let mut word = 1_u64;
     let mut below = |n: usize| {
@@ -98,7 +100,7 @@ enum Owner {
 
 /// Returns each key of up to five of these pieces, with each of the prefixes.
 fn keys_with_prefixes() -> impl Iterator<Item = (&'static str, String)> {
-    const PIECES: [&str; 9] = ["{", "}", "a", ":", ":f", ":w", ":r", ":n", ":audit"];
+    const PIECES: [&str; 10] = ["{", "}", "a", ":", ":f", ":w", ":r", ":h", ":n", ":audit"];
     const PREFIXES: [&str; 4] = ["", "a", "a:", "redisson_lock_queue:"];
     let keys = (0..=5).flat_map(|length| {
         (0..PIECES.len().pow(length)).map(move |mut number| {
@@ -145,6 +147,7 @@ fn no_two_locks_share_a_record_or_a_channel() {
                 RecordKind::Fence => "fence",
                 RecordKind::Queue => "queue",
                 RecordKind::Shares => "shares",
+                RecordKind::Runs => "runs",
                 RecordKind::FairQueue => "fair queue",
             };
             has(names.of(record).to_string(), &owner, kind);
@@ -156,8 +159,8 @@ fn no_two_locks_share_a_record_or_a_channel() {
         has(channel, &owner, "channel");
     }
     assert!(locks.len() > 50_000, "{}", locks.len());
-    // Empty, empty tag, `}` without a tag, three suffixes, a tag alone, a common record or a fair queue.
-    assert_eq!(refused.len(), 8, "{refused:#?}");
+    // Empty, empty tag, `}` without a tag, four suffixes, a tag alone, a common record or a fair queue.
+    assert_eq!(refused.len(), 9, "{refused:#?}");
 }
 
 #[test]
@@ -194,6 +197,7 @@ fn bad_keys_are_refused() {
         ("a}b{c", KeyProblem::CloseWithoutTag),
         ("{order}:f", KeyProblem::ReservedSuffix(":f")),
         ("{order}:w", KeyProblem::ReservedSuffix(":w")),
+        ("{order}:h", KeyProblem::ReservedSuffix(":h")),
     ] {
         assert_eq!(names(key), Err(problem), "{key}");
     }

@@ -176,6 +176,28 @@ fn revocation_has_one_word_for_each_outcome() {
 }
 
 #[test]
+fn run_has_times_a_length_and_one_word() {
+    let began = UNIX_EPOCH + Duration::from_millis(1_700_000_000_123);
+    let mut run = Run {
+        began,
+        ended: Some(began + Duration::from_millis(1_500)),
+        label: "api-7 \u{1b}".to_owned(),
+        outcome: RunOutcome::Failed,
+    };
+    let mut expected = json!({
+        "began": "2023-11-14T22:13:20.123Z", "ended": "2023-11-14T22:13:21.623Z", "took_ms": 1500,
+        "holder": "api-7 \u{1b}", "outcome": "failed",
+    });
+    assert_eq!(of(&run), expected);
+    (run.ended, run.outcome) = (None, RunOutcome::Died);
+    for field in ["ended", "took_ms"] {
+        expected[field] = Value::Null;
+    }
+    expected["outcome"] = json!("died");
+    assert_eq!(of(&run), expected);
+}
+
+#[test]
 fn kind_is_one_word() {
     assert_eq!(of(HolderKind::OtherType), "other_type");
 }

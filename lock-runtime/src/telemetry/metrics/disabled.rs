@@ -19,6 +19,8 @@ pub(crate) fn loss(_template: &'static str, _reason: &'static str) {}
 
 pub(crate) fn unconfirmed_release(_template: &'static str) {}
 
+pub(crate) fn run(_template: &'static str, _outcome: &'static str, _took: Duration) {}
+
 pub(crate) fn order_ring(_template: &'static str) {}
 
 pub(crate) fn held(_more: f64) {}

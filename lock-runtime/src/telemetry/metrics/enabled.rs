@@ -1,7 +1,7 @@
 //! Records metrics, with the feature `metrics`.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use metrics::{
     Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
@@ -17,6 +17,9 @@ const HOLD: &str = "distributed_lock_hold_seconds";
 const RENEWALS: &str = "distributed_lock_renewals_total";
 const LOSSES: &str = "distributed_lock_losses_total";
 const UNCONFIRMED: &str = "distributed_lock_unconfirmed_releases_total";
+const RUNS: &str = "distributed_lock_runs_total";
+const RUN: &str = "distributed_lock_run_seconds";
+const LAST_SUCCESS: &str = "distributed_lock_last_success_timestamp_seconds";
 const ORDER_RINGS: &str = "distributed_lock_order_rings_total";
 const CONNECTED: &str = "distributed_lock_connected";
 const CONNECTIONS: &str = "distributed_lock_connections_total";
@@ -31,6 +34,13 @@ pub(crate) fn describe() {
     describe_counter!(RENEWALS, "Renewals of leases, by outcome.");
     describe_counter!(LOSSES, "Locks lost while they were held, by reason.");
     describe_counter!(UNCONFIRMED, "Releases that were not answered in time.");
+    describe_counter!(RUNS, "Runs of calls that record them, by outcome.");
+    describe_histogram!(RUN, Unit::Seconds, "How long these runs took.");
+    describe_gauge!(
+        LAST_SUCCESS,
+        Unit::Seconds,
+        "When a run was last done, in seconds since 1970."
+    );
     describe_counter!(
         ORDER_RINGS,
         "Rings of locks that calls take in opposite orders; each is counted once."
@@ -65,6 +75,20 @@ pub(crate) fn loss(template: &'static str, reason: &'static str) {
 
 pub(crate) fn unconfirmed_release(template: &'static str) {
     counter!(UNCONFIRMED, "template" => template).increment(1);
+}
+
+pub(crate) fn run(template: &'static str, outcome: &'static str, took: Duration) {
+    counter!(RUNS, "template" => template, "outcome" => outcome).increment(1);
+    histogram!(RUN, "template" => template).record(took);
+    if outcome == "done" {
+        gauge!(LAST_SUCCESS, "template" => template).set(seconds_since_1970());
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "no lease is counted by it")]
+fn seconds_since_1970() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0.0, |now| now.as_secs_f64())
 }
 
 pub(crate) fn order_ring(template: &'static str) {

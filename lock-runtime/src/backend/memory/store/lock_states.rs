@@ -3,6 +3,7 @@
 use super::{LockState, Store};
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::decision::{Decision, Effects};
+use crate::backend::memory::store::store_request::LockOwner;
 use crate::background::moment::Moment;
 use crate::key::LockKey;
 use crate::lease::fencing_token::FencingToken;
@@ -43,6 +44,13 @@ impl Store {
             lock.describe(&mut state, now);
         }
         state
+    }
+
+    /// Returns whether an owner holds a lock at `now`.
+    pub(crate) fn is_held_by(&mut self, owner: LockOwner<'_>, now: Moment) -> Decision<bool> {
+        let effects = self.expire(owner.key, now);
+        let lock = self.locks.get(owner.key);
+        effects.with(lock.is_some_and(|lock| lock.holders.get(owner.id).is_some()))
     }
 
     /// Iterates over the holders' watches, with the time since when each holds and the number of waiters behind it.

@@ -218,6 +218,7 @@ fn lease() -> Arc<Lease> {
         fenced: false,
         label: "a caller".into(),
         labels: CallLabels::new("", ""),
+        run: None,
     };
     let schedule = RenewalSchedule::granted(at(0), &request.terms);
     let owner = OwnerIds::default().next();

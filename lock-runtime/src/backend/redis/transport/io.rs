@@ -43,6 +43,8 @@ pub(super) struct Io {
     last_active: Instant,
     /// The time of the last answer; before the first one, of the connect.
     last_answer: Instant,
+    /// Whether the only pending command waits for the next one, to be written together with it.
+    is_held_back: bool,
     /// Why the connection is closed, if it is.
     closed: Option<Arc<io::Error>>,
 }
@@ -60,6 +62,7 @@ impl Io {
             sent_by_readers: 0,
             last_active: now,
             last_answer: now,
+            is_held_back: false,
             closed: None,
         }
     }
@@ -100,12 +103,13 @@ impl Io {
     pub(super) fn submit(
         &mut self,
         sender: Sender,
+        order: SendOrder,
         now: Instant,
         answer: AnswerSender,
         write: WriteCommands<'_>,
         notifications: &mut Notifications,
     ) {
-        let is_alone = self.pending.is_empty();
+        let is_alone = self.pending.is_empty() || self.is_held_back;
         if self.is_idle(now) {
             self.receive(ReadBy::Caller, notifications);
         }
@@ -120,10 +124,16 @@ impl Io {
         self.pending.push(PendingCommand {
             start,
             sent_at: now,
-            runtime: sender.runtime(),
+            runtime: sender.runtime().filter(|_| !answer.is_unawaited()),
             answer,
         });
         match sender {
+            // A reader writes it soon if no other command does.
+            Sender::Runtime(id) if is_alone && order == SendOrder::WithNext => {
+                self.is_held_back = true;
+                let waker = self.runtime_readers.take_waker(id);
+                notifications.wakers.extend(waker);
+            }
             _ if is_alone => self.flush(notifications),
             Sender::BlockedThread | Sender::Elsewhere => self.flush(notifications),
             Sender::Runtime(id) => {
@@ -202,6 +212,7 @@ impl Io {
 
     /// Writes as much as the socket takes.
     pub(super) fn flush(&mut self, notifications: &mut Notifications) {
+        self.is_held_back = false;
         if self.is_closed() {
             return;
         }
@@ -300,6 +311,14 @@ impl Io {
             .wakers
             .extend(self.runtime_readers.take_wakers());
     }
+}
+
+/// When a command is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::backend::redis) enum SendOrder {
+    Now,
+    /// Together with the next command, which is about to follow.
+    WithNext,
 }
 
 /// The origin of a command, which decides who reads the answer.

@@ -78,9 +78,14 @@ pub(in crate::backend::redis) struct ConnectionLost {
 /// The caller's end. It receives nothing if the command was sent in a forked child.
 pub(in crate::backend::redis) type AnswerReceiver<T> = oneshot::Receiver<Result<T, ConnectionLost>>;
 
+/// Handles the answer to a command for which no caller waits, on the thread that has read it. Must not block.
+pub(in crate::backend::redis) type OnAnswer = Box<dyn FnOnce(Result<Value, ConnectionLost>) + Send>;
+
 /// The connection's end: collects the answers and sends them to the caller.
 pub(in crate::backend::redis) enum AnswerSender {
     One(oneshot::Sender<Result<Value, ConnectionLost>>),
+    /// No caller waits.
+    Unawaited(OnAnswer),
     Many {
         missing: usize,
         values: Vec<Value>,
@@ -107,11 +112,17 @@ impl AnswerSender {
         (sender, receiver)
     }
 
+    /// Returns whether no caller waits, so that no reader is late.
+    pub(super) fn is_unawaited(&self) -> bool {
+        matches!(self, AnswerSender::Unawaited(_))
+    }
+
     /// Completes the answer with its last value. Must not be called with a mutex held, since it calls the caller's
     /// waker.
     pub(in crate::backend::redis) fn send(self, value: Value) {
         match self {
             AnswerSender::One(sender) => drop(sender.send(Ok(value))),
+            AnswerSender::Unawaited(on_answer) => on_answer(Ok(value)),
             AnswerSender::Many {
                 mut values, sender, ..
             } => {
@@ -125,6 +136,7 @@ impl AnswerSender {
     pub(in crate::backend::redis) fn fail(self, lost: ConnectionLost) {
         match self {
             AnswerSender::One(sender) => drop(sender.send(Err(lost))),
+            AnswerSender::Unawaited(on_answer) => on_answer(Err(lost)),
             AnswerSender::Many { sender, .. } => drop(sender.send(Err(lost))),
         }
     }

@@ -453,3 +453,47 @@ fn background_waits_for_room_for_the_readers() {
     transport.close("the test has ended");
     drop(peer);
 }
+
+/// Sends a command that waits for the next one. Returns its answer, once there is one.
+fn send_with_next(transport: &Arc<Transport>, text: &str) -> oneshot::Receiver<Value> {
+    let (answered, answer) = oneshot::channel();
+    let on_answer = move |answer: Result<Value, ConnectionLost>| {
+        drop(answered.send(answer.unwrap()));
+    };
+    transport.send_unawaited(SendOrder::WithNext, &ping(text), Box::new(on_answer));
+    answer
+}
+
+#[test]
+fn command_that_waits_for_the_next_one_is_written_with_it() {
+    let (transport, mut peer) = connected(ignore_events());
+    let _unblock = block_background(&transport);
+    current_thread_runtime().block_on(async {
+        let _first = send_with_next(&transport, "end");
+        let _second = transport.send(&ping("release"));
+        let mut bytes = [0; 1_024];
+        let count = peer.read(&mut bytes).unwrap();
+        let written = String::from_utf8_lossy(&bytes[..count]).into_owned();
+        assert!(
+            written.contains("end") && written.contains("release"),
+            "{written}"
+        );
+    });
+}
+
+#[test]
+fn command_that_waits_for_the_next_one_is_written_if_none_follows() {
+    let (transport, peer) = connected(ignore_events());
+    let echo = echo(peer);
+    let answer = Value::BulkString(b"end".to_vec());
+    {
+        let _unblock = block_background(&transport);
+        let in_a_runtime = async { send_with_next(&transport, "end").await };
+        let in_a_runtime = current_thread_runtime().block_on(in_a_runtime);
+        assert_eq!(in_a_runtime.unwrap(), answer);
+    }
+    let on_a_thread = send_with_next(&transport, "end").blocking_recv();
+    assert_eq!(on_a_thread.unwrap(), answer);
+    transport.close("the test is over");
+    echo.join().unwrap();
+}

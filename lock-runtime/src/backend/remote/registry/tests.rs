@@ -56,6 +56,7 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
         fenced: false,
         label: "".into(),
         labels: CallLabels::new("", "key-<n>"),
+        run: None,
     };
     let id = owner_id(number);
     let lease = Lease::new(&request, id, Some(token), Clock::Boot, &schedule);
@@ -92,6 +93,7 @@ fn request(terms: LeaseTerms) -> Request {
         fenced: false,
         label: "".into(),
         labels: CallLabels::new("next", "key-<n>"),
+        run: None,
     }
 }
 
