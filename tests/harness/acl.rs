@@ -39,6 +39,7 @@ pub const VIEWER_RIGHTS: &[&str] =
 const REDISSON_PATTERNS: &[&str] = &[
     "~lock:*",
     "~redisson_lock_queue:*",
+    "~{lock:*",
     "resetchannels",
     "&redisson_lock__channel:*",
 ];
@@ -49,11 +50,8 @@ pub const REDISSON_RIGHTS: &[&str] = &both::<
     { REDISSON_PATTERNS.len() + commands::SERVICE_IN_REDISSON.len() },
 >(REDISSON_PATTERNS, commands::SERVICE_IN_REDISSON);
 
-/// The additional rights of an operator of such locks. The audit is outside of the locks' keys.
-pub const REDISSON_OPERATOR_RIGHTS: &[&str] = &both::<{ 1 + commands::OPERATOR_IN_REDISSON.len() }>(
-    &["~{lock:*"],
-    commands::OPERATOR_IN_REDISSON,
-);
+/// The additional rights of an operator of such locks.
+pub const REDISSON_OPERATOR_RIGHTS: &[&str] = commands::OPERATOR_IN_REDISSON;
 
 const REDISSON_VIEWER_PATTERNS: &[&str] = &["~lock:*", "~{lock:*", "resetchannels"];
 

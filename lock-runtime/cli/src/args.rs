@@ -173,6 +173,7 @@ pub(crate) enum Command {
     Inspect(Inspect),
     Revoke(Revoke),
     Audit(Audit),
+    Runs(Runs),
     Hold(Hold),
     Run(Run),
     Doctor(Doctor),
@@ -199,6 +200,9 @@ pub(crate) struct List {
     /// Only locks that clients wait for
     #[arg(long)]
     pub(crate) waiting: bool,
+    /// Also show when each lock was last run, and how that ended, for locks whose calls record their runs
+    #[arg(long)]
+    pub(crate) runs: bool,
     /// Stop after this many locks
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
@@ -284,6 +288,16 @@ pub(crate) struct Audit {
     pub(crate) since: Option<Span>,
 }
 
+/// Show the last runs of a lock, the last one first
+///
+/// Prints a line for each run that calls with `runs` have recorded: when it began, how it ended, how long it took, and who did
+/// it. `died` began and recorded no end, and does not hold the lock. Exits with 1 if no run is recorded.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Runs {
+    /// The lock's key
+    pub(crate) key: String,
+}
+
 /// Run a command under a lock
 ///
 /// The command runs while the lock is held, with the fencing token in LOCK_TOKEN and the key in LOCK_KEY. lockctl forwards
@@ -308,6 +322,10 @@ pub(crate) struct Run {
     /// Exit with 0 if the lock is busy, and do not run the command
     #[arg(long)]
     pub(crate) skip: bool,
+    /// Keep the last N runs of this lock, which `lockctl runs` shows, 1 to 1000. A command that exits with another code than 0 has
+    /// failed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) runs: Option<u32>,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,

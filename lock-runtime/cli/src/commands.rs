@@ -8,6 +8,7 @@ mod inspect;
 mod list;
 mod revoke;
 mod run;
+mod runs;
 mod watch;
 
 use crate::args::{Args, Command};
@@ -22,6 +23,7 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
         Command::Inspect(inspect) => inspect::inspect(&args.connection, inspect, form).await,
         Command::Revoke(revoke) => revoke::revoke(&args.connection, revoke, form).await,
         Command::Audit(audit) => audit::audit(&args.connection, audit, form).await,
+        Command::Runs(runs) => runs::runs(&args.connection, runs, form).await,
         Command::Hold(hold) => hold::hold(&args.connection, hold, form).await,
         Command::Run(run) => run::run(&args.connection, run).await,
         Command::Doctor(asked) => doctor(&args.connection, asked, form).await,

@@ -178,8 +178,7 @@ pub(crate) fn line_in_redisson(role: Role, prefix: &str, user: &str) -> String {
         Role::Service | Role::Operator => " &redisson_lock__channel:*",
     };
     let (keys, commands) = match role {
-        Role::Service => (vec![&*locks, FAIR], SERVICE_IN_REDISSON.to_vec()),
-        // For the audit.
+        Role::Service => (vec![&*locks, FAIR, &*records], SERVICE_IN_REDISSON.to_vec()),
         Role::Viewer => (vec![&*locks, &*records], VIEWER_IN_REDISSON.to_vec()),
         Role::Operator => (
             vec![&*locks, FAIR, &*records],

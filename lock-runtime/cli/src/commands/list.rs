@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use lock_runtime::inspect::ListedLock;
+use lock_runtime::inspect::{ListedLock, Rfc3339, Run};
 use serde::Serialize;
 
 use crate::args::{Connection, List};
@@ -16,6 +16,24 @@ use crate::output::{Brief, Form, escape, print, say};
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Line<'a>(pub(crate) &'a ListedLock);
+
+/// A lock in one line, and its last run.
+#[derive(Debug, Serialize)]
+struct LineWithRun<'a> {
+    #[serde(flatten)]
+    lock: Line<'a>,
+    last_run: Option<Run>,
+}
+
+impl fmt::Display for LineWithRun<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let last = self.last_run.as_ref().map_or_else(
+            || "-".to_owned(),
+            |run| format!("{} {}", Rfc3339(run.began), run.outcome),
+        );
+        write!(f, "{last:<34} {}", self.lock)
+    }
+}
 
 /// The heads of the columns of a [`Line`].
 struct Heads;
@@ -68,14 +86,25 @@ pub(crate) async fn list(connection: &Connection, list: List, form: Form) -> Res
     let mut left = list.limit.unwrap_or(usize::MAX);
     // Scripts count, sort and cut the lines: every line is a lock, as those of `ps --no-headers`, and `--help` names the columns.
     if form == Form::Text && io::stdout().is_terminal() {
-        say(&Heads)?;
+        if list.runs {
+            say(&format!("{:<34} {Heads}", "LAST RUN"))?;
+        } else {
+            say(&Heads)?;
+        }
     }
     while left > 0
         && let Some(page) = pages.next_page().await?
     {
         let shown = page.iter().filter(|lock| list.shows(lock));
         for line in shown.map(Line).take(left) {
-            print(form, &line)?;
+            if list.runs {
+                let runs = client.runs(line.0.key.clone()).await?;
+                let last_run = runs.into_iter().next();
+                let lock = line;
+                print(form, &LineWithRun { lock, last_run })?;
+            } else {
+                print(form, &line)?;
+            }
             left -= 1;
         }
     }

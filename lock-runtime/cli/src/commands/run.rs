@@ -29,7 +29,10 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
         Ok(client) => client,
         Err(exit) => return Ok(exit),
     };
-    let lock = client.lock(key).ttl(*run.ttl).wait(*run.wait).fenced();
+    let mut lock = client.lock(key).ttl(*run.ttl).wait(*run.wait).fenced();
+    if let Some(runs) = run.runs {
+        lock = lock.runs(runs);
+    }
     let acquired = tokio::select! {
         acquired = lock.acquire() => acquired,
         exit = signals.end() => {
@@ -52,6 +55,9 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
     let mut command = Command::new(program);
     command.args(arguments);
     let exit = under(&guard, command, &mut signals).await;
+    if !matches!(exit, Ok(Exit::DONE)) && guard.is_valid() {
+        guard.mark_failed();
+    }
     // Releases even if the command could not be started.
     let released = guard.release().await;
     client.shutdown().await;

@@ -83,7 +83,7 @@ pub(crate) fn tried<'a>(answers: impl Iterator<Item = (&'a Need, &'a Answer)>) -
         };
         let (all, found) = if advice::is_denial(text) {
             (&mut tried.lacks, need.denied(text))
-        } else if is_no_failure(text) || need.right() == OPTIONAL {
+        } else if is_no_failure(text) || [NUMSUB, XADD].contains(&&*need.right()) {
             continue;
         } else {
             if tried.fails.is_empty() {
@@ -138,11 +138,13 @@ pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
     for right in [of_role(role), more(url, role)].concat() {
         let command = name_of(right);
         needs.push(match command {
-            "xadd" | "xrange" => need(command, &audit),
+            "xadd" | "xrange" if role != Role::Service => need(command, &audit),
+            // The run histories.
+            "xadd" => need(command, &format!("{{{lock}}}:h")),
             _ => need(command, &lock),
         });
     }
-    let mut beside = [":f", ":w", ":r"]
+    let mut beside = [":f", ":w", ":r", ":h"]
         .map(|kind| format!("{{{lock}}}{kind}"))
         .to_vec();
     if Kind::of(url) == Kind::Quorum && role != Role::Viewer {
@@ -203,23 +205,37 @@ pub(crate) fn lacks(needs: &[Need], answers: &[Answer]) -> Result<Vec<String>, N
     Ok(lacks)
 }
 
-/// The right that locks can do without: a script that may not ask assumes that each waiter is present.
-pub(crate) const OPTIONAL: &str = "+pubsub|numsub";
+/// Returns what is missing without a right that locks can do without; `None` if they need it. A script that may not ask
+/// assumes that each waiter is present.
+fn missed_without(role: Role, right: &str) -> Option<&'static str> {
+    match (role, right) {
+        (_, NUMSUB) => Some("waiters whose process is gone may delay others by some seconds"),
+        (Role::Service, XADD) => Some("calls with `runs` record nothing"),
+        _ => None,
+    }
+}
+
+const NUMSUB: &str = "+pubsub|numsub";
+const XADD: &str = "+xadd";
 
 /// The finding about the user, by the rights that it lacks for this role.
 pub(crate) fn finding(user: &str, role: Role, lacks: &[String]) -> Finding {
-    let needs_more = lacks.iter().any(|lack| lack != OPTIONAL);
     let all = format!("{user} has all rights of {}", role.with_article());
     if lacks.is_empty() {
         return Finding::ok("rights", all);
     }
+    let missed: Vec<_> = lacks
+        .iter()
+        .map(|right| missed_without(role, right))
+        .collect();
     let lacks = format!("{user} lacks {}", lacks.join(" "));
     let command = format!(
         "`lockctl acl {}` prints the rights that it needs",
         role.name()
     );
-    if !needs_more {
-        let reason = "no lock is refused, but waiters whose process is gone may delay others by some seconds";
+    if missed.iter().all(Option::is_some) {
+        let missed: Vec<_> = missed.into_iter().flatten().collect();
+        let reason = format!("no lock is refused, but {}", missed.join(", and "));
         return Finding::warn("rights", lacks).since(reason, command);
     }
     let reason = match role {
@@ -278,6 +294,7 @@ mod tests {
                 ("{lock:doctor}:f", "~{lock:*"),
                 ("{lock:doctor}:w", "~{lock:*"),
                 ("{lock:doctor}:r", "~{lock:*"),
+                ("{lock:doctor}:h", "~{lock:*"),
             ] {
                 let of_name = |words: &[String]| words.get(1).is_some_and(|word| word == name);
                 let lacks = lacks_with(role, |words| of_name(words).then_some(KEY));

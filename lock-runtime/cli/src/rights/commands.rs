@@ -28,6 +28,8 @@ pub(crate) const SERVICE: &[&str] = &[
     "+pexpireat",
     "+zremrangebyscore",
     "+pubsub|numsub",
+    // For `runs`.
+    "+xadd",
 ];
 
 /// Sent by a viewer.
@@ -85,12 +87,13 @@ pub(crate) const SERVICE_IN_REDISSON: &[&str] = &[
     "+time",
     "+del",
     "+publish",
+    // For `runs`.
+    "+xadd",
 ];
 
 /// Also sent by an operator, in Redisson's record.
-pub(crate) const OPERATOR_IN_REDISSON: &[&str] = &[
-    "+multi", "+exec", "+scan", "+hgetall", "+hget", "+xadd", "+xrange",
-];
+pub(crate) const OPERATOR_IN_REDISSON: &[&str] =
+    &["+multi", "+exec", "+scan", "+hgetall", "+hget", "+xrange"];
 
 /// Sent by a viewer, in Redisson's record.
 pub(crate) const VIEWER_IN_REDISSON: &[&str] = &[

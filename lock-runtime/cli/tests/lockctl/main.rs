@@ -9,6 +9,7 @@ mod refusals;
 mod revoke;
 mod rights;
 mod run;
+mod runs;
 mod see;
 mod unfit;
 mod usage;

@@ -15,7 +15,7 @@ async fn holder(server: &RedisServer, key: &str) -> (LockClient, LockGuard) {
 
 /// The lines that the program prints.
 #[track_caller]
-fn said(server: &RedisServer, arguments: &[&str], code: i32) -> Vec<String> {
+pub(crate) fn said(server: &RedisServer, arguments: &[&str], code: i32) -> Vec<String> {
     let output = done(server, arguments);
     let complaint = text(&output.stderr);
     assert_eq!(
