@@ -38,6 +38,7 @@
 //! |---|---|---|---|
 //! | `/`, `/list` | `/api/locks` | `match`: a Redis pattern of at most 256 bytes and 4 `*`; `holder`: a text; `waiting=1`; `from`: the position where the last page ended | `locks`; `next`: the position where the page ended, `null` after the last |
 //! | `/lock` | `/api/lock` | `key` | those of the lock |
+//! | | `/api/runs` | `key` | `runs`: those of [`LockClient::runs`](lock_runtime::LockClient::runs), which the page of the lock shows |
 //! | `/process` | `/api/process` | | `held`; `more`: how many further locks this process holds |
 //! | `/audit` | `/api/audit` | `key` | `entries`, the newest first; `more`: whether older ones are left out |
 //! | `/revoke` (POST) | | `key`, `reference`; a form with `reason` and `confirm` | |

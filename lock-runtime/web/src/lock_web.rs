@@ -116,6 +116,7 @@ impl LockWeb {
             .route("/style.css", get(responses::style))
             .route("/api/locks", get(routes::locks::json))
             .route("/api/lock", get(routes::lock::json))
+            .route("/api/runs", get(routes::runs::json))
             .route("/api/process", get(routes::process::json))
             .route("/api/audit", get(routes::audit::json))
             .fallback(routes::other)

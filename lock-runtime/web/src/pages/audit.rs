@@ -4,7 +4,7 @@ use axum::response::Html;
 use lock_runtime::inspect::{AuditEntry, AuditOutcome, Rfc3339};
 use maud::{Markup, html};
 
-use super::Section;
+use super::{Section, time};
 use crate::base::Base;
 use crate::link::{self, Link};
 use crate::plain::Plain;
@@ -31,12 +31,6 @@ pub(crate) fn page(base: &Base, key: Option<&str>, report: &AuditReport) -> Html
         p.note { "An operation without an outcome may have been carried out." }
     };
     super::page(base, Some(Section::Audit), "Audit", &content)
-}
-
-/// An RFC 3339 time, to the second.
-fn time(at: &str) -> String {
-    let seconds = at.get(..19).unwrap_or(at);
-    format!("{} UTC", seconds.replace('T', " "))
 }
 
 /// An outcome in words, in which texts of other programs are escaped.

@@ -4,11 +4,12 @@ use axum::response::Html;
 use lock_runtime::inspect::{Holder, HolderKind, HolderRef, LockState, Votes, Waiter};
 use maud::{Markup, html};
 
-use super::{badge, count, meaning, remaining};
+use super::{badge, count, meaning, remaining, runs};
 use crate::base::Base;
 use crate::brief::Brief;
 use crate::link::{self, Link};
 use crate::plain::Plain;
+use crate::routes::runs::Recorded;
 
 /// Why a revocation did nothing, shown on the lock's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,7 @@ impl Notice {
 pub(crate) fn page(
     base: &Base,
     lock: &LockState,
+    recorded: &Recorded,
     operator: Option<&str>,
     notice: Option<Notice>,
 ) -> Html<String> {
@@ -52,7 +54,7 @@ pub(crate) fn page(
             @if lock.is_held() { span.state.held { "held" } } @else { span.state.free { "free" } }
             @if let Some(votes) = lock.votes { " " (vote(votes, lock.is_held())) }
         }
-        @if is_unknown(lock) {
+        @if is_unknown(lock) && !recorded.has_runs() {
             p.empty {
                 "This lock is unknown: nobody holds it or waits for it, and the server remembers no token for it. It is free, or its "
                 "key is spelled differently."
@@ -62,6 +64,7 @@ pub(crate) fn page(
         @if lock.more_holders > 0 { p { "and " (count(lock.more_holders, "more holder", "more holders")) } }
         (waiters(lock))
         @if let Some(token) = lock.last_token { p.note { "The last token was " (token) "." } }
+        (runs::table(recorded))
         p.links {
             a href=(link::to_lock(base, lock.key.as_str())) { "Refresh" }
             a href=(audit) { "Audit of this lock" }

@@ -6,6 +6,7 @@ pub(crate) mod lock;
 pub(crate) mod locks;
 pub(crate) mod process;
 pub(crate) mod revoked;
+mod runs;
 
 use std::time::Duration;
 
@@ -87,6 +88,12 @@ fn count(number: usize, one: &str, many: &str) -> String {
         1 => format!("1 {one}"),
         number => format!("{number} {many}"),
     }
+}
+
+/// An RFC 3339 time, to the second.
+fn time(at: &str) -> String {
+    let seconds = at.get(..19).unwrap_or(at);
+    format!("{} UTC", seconds.replace('T', " "))
 }
 
 /// The remaining time of a lease.

@@ -8,6 +8,7 @@ use axum::http::Uri;
 use axum::http::request::Parts;
 use axum::response::IntoResponse;
 
+use super::runs::Recorded;
 use super::{OfKey, query};
 use crate::base::Base;
 use crate::failure::Failure;
@@ -20,9 +21,11 @@ pub(crate) async fn page(
     request: Parts,
 ) -> Result<impl IntoResponse, Failure> {
     let OfKey { key } = query(&request.uri)?;
-    let lock = site.client.inspect(key).await?;
+    let lock = site.client.inspect(key.as_str()).await?;
+    let recorded = Recorded::of(&site.client, &key).await;
     let operator = site.operator(&request);
-    Ok(pages::lock::page(&base, &lock, operator.as_deref(), None))
+    let page = pages::lock::page(&base, &lock, &recorded, operator.as_deref(), None);
+    Ok(page)
 }
 
 pub(crate) async fn json(

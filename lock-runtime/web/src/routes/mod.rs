@@ -5,6 +5,7 @@ pub(crate) mod lock;
 pub(crate) mod locks;
 pub(crate) mod process;
 pub(crate) mod revoke;
+pub(crate) mod runs;
 
 use axum::extract::Query;
 use axum::http::{StatusCode, Uri};

@@ -10,6 +10,7 @@ use lock_runtime::inspect::{HolderRef, ParseHolderRefError, Revocation, Revoked}
 use serde::Deserialize;
 
 use super::query;
+use super::runs::Recorded;
 use crate::base::Base;
 use crate::failure::Failure;
 use crate::operator::is_same_site;
@@ -93,7 +94,8 @@ async fn revoke(
     };
     // Another caller may have taken it since. The page shows the present state.
     let notice = Notice::of(lock.is_held());
-    let page = pages::lock::page(base, &lock, Some(operator), Some(notice));
+    let recorded = Recorded::of(&site.client, key).await;
+    let page = pages::lock::page(base, &lock, &recorded, Some(operator), Some(notice));
     Ok((StatusCode::CONFLICT, page).into_response())
 }
 

@@ -109,6 +109,46 @@ async fn lock_that_nobody_holds_is_free() {
     page.has_not("This lock is unknown");
 }
 
+#[tokio::test]
+async fn runs_of_a_lock_are_on_its_page() {
+    let server = RedisServer::start();
+    let builder = patient(server.url()).label("api-<b>7");
+    let client = builder.build().unwrap();
+    let service = service(lock_web::router(client.clone()));
+    let lock = client.lock("report").runs(5);
+    let page = get(&service, "/locks/lock?key=report").await;
+    page.has_not("Last runs");
+    lock.clone().run(async |_| ()).await.unwrap();
+    lock.clone()
+        .run(async |guard| guard.mark_failed())
+        .await
+        .unwrap();
+    let _guard = lock.acquire().await.unwrap();
+    let page = get(&service, "/locks/lock?key=report").await;
+    page.has("Last runs");
+    let places = [">running<", ">failed<", ">done<"].map(|outcome| page.body.find(outcome));
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{places:?}"
+    );
+    page.has("api-&lt;b&gt;7@");
+    // The JSON has the same.
+    let runs = client.runs("report").await.unwrap();
+    let json = get(&service, "/locks/api/runs?key=report").await.json();
+    assert_eq!(json, serde_json::json!({ "runs": runs }));
+    // Whoever may not read them sees the lock.
+    let rights: Vec<&str> = VIEWER_RIGHTS
+        .iter()
+        .copied()
+        .filter(|it| *it != "+xrange")
+        .collect();
+    let viewer = patient(server.user("viewer", "s3cret", &rights)).build();
+    let viewer = crate::service(lock_web::router(viewer.unwrap()));
+    let page = get(&viewer, "/locks/lock?key=report").await;
+    page.has("held");
+    page.has("Its runs cannot be read");
+}
+
 #[distributed_lock(key = "report:<day>", client = client)]
 async fn report(
     client: &LockClient,
