@@ -7,6 +7,7 @@ mod keys;
 mod leases;
 mod lock_key;
 mod modes;
+mod runs;
 mod several_keys;
 
 use lock_runtime::{Acquire, LockClient};

@@ -65,6 +65,11 @@ impl<L: Locks> Commands<L> {
                 self.locks = Some(locks.in_mode(Mode::parse(mode)));
                 "ok".to_owned()
             }
+            ["runs", runs] => {
+                let locks = self.locks.take().expect("it was not shut down");
+                self.locks = Some(locks.recording(runs.parse().expect("it is a number")));
+                "ok".to_owned()
+            }
             ["acquire", lock @ ..] => self.acquire(call(lock)).await,
             ["take", lock @ ..] => self.acquire(call(lock).with(Token::Never)).await,
             ["mint"] => {

@@ -62,6 +62,11 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         self
     }
 
+    /// The same client, whose later calls record their runs and keep this many of them. Other kinds record none.
+    fn recording(self, _runs: u32) -> Self {
+        self
+    }
+
     /// The mode in which its calls hold their locks.
     fn mode(&self) -> Mode {
         Mode::Plain

@@ -18,12 +18,17 @@ use crate::wait;
 pub(crate) struct Ours {
     client: LockClient,
     mode: Mode,
+    /// How many runs its calls keep.
+    runs: Option<u32>,
 }
 
 impl Ours {
     pub(crate) fn new(client: LockClient) -> Self {
-        let mode = Mode::default();
-        Self { client, mode }
+        Self {
+            client,
+            mode: Mode::default(),
+            runs: None,
+        }
     }
 
     fn lock(&self, call: &Call) -> Acquire {
@@ -32,6 +37,10 @@ impl Ours {
             keys => self.client.lock_all(keys.iter().map(String::as_str)),
         };
         let lock = lock.ttl(call.ttl).wait(call.wait).retain(call.retain);
+        let lock = match self.runs {
+            Some(runs) => lock.runs(runs),
+            None => lock,
+        };
         let is_fenced = match call.token {
             Token::ByName => comes_with_token(&call.name),
             Token::WithLock => true,
@@ -53,6 +62,11 @@ impl Locks for Ours {
 
     fn in_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
+    }
+
+    fn recording(self, runs: u32) -> Self {
+        let runs = Some(runs);
+        Self { runs, ..self }
     }
 
     fn mode(&self) -> Mode {

@@ -248,6 +248,30 @@ async fn call_on_a_quorum_is_two_commands_for_each_node() {
     assert!(sent.iter().any(|sent| *sent <= least), "{sent:?}");
 }
 
+/// The end goes in front of the release, and nobody waits for the answer to either entry.
+#[tokio::test]
+async fn a_call_that_records_its_run_is_two_commands_more() {
+    let _alone = alone().await;
+    let (server, mut connection) = server_and_connection();
+    let client = warm(&server, false).await;
+    let release = release_command(&mut connection);
+    let recording = async || {
+        let guard = client.lock(KEY).runs(3).acquire().await.unwrap();
+        guard.release().await.unwrap();
+    };
+    // Until the first answer, an entry carries the script.
+    let mut monitor = server.monitor();
+    eventually("recorded run", LONG, async || {
+        monitor.take();
+        recording().await;
+        monitor.names() == ["SET", "EVALSHA", "EVALSHA", release]
+    })
+    .await;
+    // The next call that records nothing sends nothing more.
+    call(&client).await;
+    assert_eq!(monitor.names(), ["SET", release]);
+}
+
 /// It writes nothing, so there is nothing to end.
 #[tokio::test]
 async fn an_attempt_at_a_held_lock_is_one_command() {

@@ -6,6 +6,7 @@
 //! | of three candidates none leads, or a watch misses or repeats a leader | `campaigns` |
 //! | a service that is terminated leaves its locks to their ttls | `terminate` |
 //! | a process that holds several locks dies | `several` |
+//! | the run of a process that is killed looks as if it went on, or is forgotten | `runs` |
 //! | another program's `SET NX PX` is not respected | `foreign` |
 //! | Redisson's locks and ours in its record are not exclusive, or one side does not wake the other | `redisson` |
 
@@ -13,6 +14,7 @@ mod campaigns;
 mod exclusion;
 mod foreign;
 mod redisson;
+mod runs;
 mod scene;
 mod several;
 mod terminate;

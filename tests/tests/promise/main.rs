@@ -11,6 +11,7 @@
 //! | what operators see of locks, and do to them, on one server | `operators` |
 //! | locks in Redisson's record: what it holds, refuses and listens to | `redissons_record` |
 //! | a lease stays with its client for the next caller | `retained` |
+//! | a run that cannot be recorded, and what recording sends | `runs` |
 //! | a release whose answer is not awaited | `unawaited_releases` |
 //! | an acquisition that is dropped leaves nothing | `cancellation` |
 //! | a body that is interrupted at each of its awaits by a test | `interrupted_bodies` |
@@ -30,4 +31,5 @@ mod operators;
 mod redissons_record;
 mod reentrancy;
 mod retained;
+mod runs;
 mod unawaited_releases;

@@ -53,8 +53,10 @@ const CALLS: [(&str, Call); 6] = [
 
 type WithOption = (&'static str, fn(Acquire) -> Acquire);
 
-const OPTIONS: [WithOption; 10] = [
+const OPTIONS: [WithOption; 12] = [
     ("none", |call| call),
+    ("runs", |call| call.runs(3)),
+    ("too many runs", |call| call.runs(1_001)),
     ("ttl", |call| call.ttl(Duration::from_secs(90))),
     ("max_hold", |call| call.max_hold(ms(5_000))),
     ("renew", |call| call.renew(false)),

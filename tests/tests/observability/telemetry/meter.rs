@@ -108,8 +108,9 @@ impl GaugeFn for Series {
         self.add(-value);
     }
 
-    fn set(&self, _: f64) {
-        unreachable!("nothing sets a gauge");
+    /// No gauge is both set and changed.
+    fn set(&self, value: f64) {
+        self.add(value);
     }
 }
 

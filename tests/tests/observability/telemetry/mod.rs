@@ -14,6 +14,7 @@ mod nodes;
 pub(crate) mod opentelemetry;
 mod quorum;
 mod revocation;
+mod runs;
 mod spans;
 mod tokens;
 

@@ -20,10 +20,12 @@ mod options;
 mod permits;
 mod readers;
 mod reserve;
+mod runs;
 mod several;
 mod share_callers;
 mod share_leases;
 mod share_order;
+mod share_runs;
 mod shutdown;
 mod store;
 mod testing;
@@ -76,6 +78,10 @@ macro_rules! suite {
                 lock_that_the_call_tree_holds_is_entered, caller_that_is_dropped_leaves_nothing_behind,
                 thread_acquires_several_locks, keys_that_cannot_be_locked_together_are_refused,
                 without_renewal_all_are_lost_at_their_ttl,
+            }
+            share_runs {
+                readers_and_permits_have_a_run_each, writer_that_becomes_a_reader_has_one_run, reader_that_crashed_died,
+                run_of_several_locks_is_recorded_for_each,
             }
             operations {
                 readers_are_shown_and_revoked_together, permits_are_shown_with_what_they_take,
@@ -133,6 +139,11 @@ macro_rules! suite {
                 revoked_lock_goes_to_the_next_waiter_with_a_higher_token, lock_of_another_holder_or_of_none_is_not_revoked,
                 holder_that_was_seen_before_it_had_a_token_is_revoked,
                 operation_is_in_the_audit_before_and_after, unusable_key_is_refused,
+            }
+            runs {
+                each_end_of_a_run_is_recorded, run_has_its_times_and_its_holder,
+                run_without_an_end_died_once_its_lock_is_over, nested_call_is_part_of_the_outermost_run,
+                each_caller_of_a_client_has_a_run, only_the_last_runs_are_kept, number_of_runs_must_be_in_range,
             }
             held_locks { held_lock_is_known_to_its_call_tree, lost_lock_is_not_held }
             campaigns {
@@ -221,6 +232,10 @@ macro_rules! suite {
                 revoked_lock_goes_to_the_next_waiter_with_a_higher_token,
                 // The audit is a stream, which needs rights of its own.
                 operation_is_in_the_audit_before_and_after,
+            }
+            runs {
+                // The record is a stream, which needs a right of its own, and nobody waits for its answers.
+                each_end_of_a_run_is_recorded,
             }
             shutdown {
                 // The last commands leave before the connection is closed.

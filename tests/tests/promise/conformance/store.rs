@@ -39,6 +39,8 @@ pub(crate) struct Store {
     queues: bool,
     /// The modes that callers of this store may use.
     pub(crate) modes: &'static [Mode],
+    /// Whether calls may record their runs.
+    pub(crate) records_runs: bool,
     /// The prefix of this store's keys, if other stores share its servers.
     prefix: String,
     servers: Servers,
@@ -76,6 +78,7 @@ impl Store {
             mints_when_asked: true,
             queues: true,
             modes: &MODES,
+            records_runs: true,
             prefix: "*".to_owned(),
             servers,
         }
@@ -231,6 +234,7 @@ pub(crate) fn quorum() -> Store {
         longest_ttl: RedisQuorum::DELAY,
         mints_when_asked: false,
         modes: &MODES[..1],
+        records_runs: false,
         prefix,
         ..Store::on(Servers::Quorum(quorum), builder)
     }

@@ -123,6 +123,7 @@ async fn rights_for_redissons_record_are_enough_and_all_used() {
     .await;
     guard.release().await.unwrap();
     served(waiting).await.release().await.unwrap();
+    one.lock(KEY).runs(3).run(async |_| ()).await.unwrap();
     let _: () = ask(&mut admin, &["SET", LOCK, "foreign"]);
     let error = one.lock(KEY).wait(ms(0)).await.unwrap_err();
     assert!(error.is_busy(), "{error}");
@@ -132,7 +133,7 @@ async fn rights_for_redissons_record_are_enough_and_all_used() {
 }
 
 /// The rights without which locks work, if not as well. The crate's scripts accept the refusal of the last two.
-const HELPFUL: [&str; 3] = ["+ping", "+publish", "+pubsub|numsub"];
+const HELPFUL: [&str; 4] = ["+ping", "+xadd", "+publish", "+pubsub|numsub"];
 
 /// The rights that only shares need.
 const OF_SHARES: [&str; 2] = ["+pexpireat", "+zremrangebyscore"];
@@ -172,7 +173,7 @@ async fn service_that_lacks_a_right_takes_no_lock_and_leaves_nothing() {
 async fn service_in_redissons_record_that_lacks_a_right_takes_no_lock_and_leaves_nothing() {
     let server = RedisServer::start();
     // The queue of a fair lock is read with care, and only a caller that waits listens.
-    let helpful = ["+lindex", "+subscribe", "+unsubscribe"];
+    let helpful = ["+lindex", "+subscribe", "+unsubscribe", "+xadd"];
     let rights = REDISSON_RIGHTS.iter().copied();
     let needed: Vec<_> = rights.filter(|right| !helpful.contains(right)).collect();
     lacks_each(&server, &needed, async |url, lacking| {
@@ -283,6 +284,7 @@ async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
         served(waiting).await.release().await.unwrap();
     }
     drop(patient(url).connect().await.unwrap());
+    one.lock(KEY).runs(3).run(async |_| ()).await.unwrap();
     shares_happen(&one, &other, admin).await;
 }
 
