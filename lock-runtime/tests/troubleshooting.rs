@@ -85,7 +85,8 @@ const NO_MESSAGES: &[&str] = &[
     "… paths between two locks",
     "… rings of locks",
     "… templates and names of locks",
-    // Receipts, and lines of the audit, for people.
+    // Receipts, and lines of the audit and of runs, for people.
+    " after …",
     " (user …)",
     " (token …)",
     " on … nodes",
@@ -120,6 +121,7 @@ const NO_MESSAGES: &[&str] = &[
     // Values of other messages.
     "locks of several keys",
     "minimum hold",
+    "run history",
     "readers, writers and permits",
     "1 permit",
     "… permits",

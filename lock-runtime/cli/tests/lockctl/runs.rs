@@ -1,6 +1,6 @@
 //! `lockctl runs`, `list --runs` and `run --runs`.
 
-use harness::{RedisServer, patient};
+use harness::{RedisServer, ask, patient};
 use serde_json::Value;
 
 use crate::done;
@@ -14,7 +14,7 @@ fn json(line: &str) -> Value {
 async fn runs_are_shown_as_the_client_reads_them() {
     let server = RedisServer::start();
     assert_eq!(said(&server, &["runs", "import"], 1), [""; 0]);
-    let builder = patient(server.url()).label("api-7\u{1b}[2J");
+    let builder = patient(server.url()).label("api-7");
     let client = builder.build().unwrap();
     let lock = client.lock("import").runs(5);
     lock.clone().run(async |_| ()).await.unwrap();
@@ -34,7 +34,7 @@ async fn runs_are_shown_as_the_client_reads_them() {
     assert_eq!(outcomes, ["running", "failed", "done"]);
     assert!(lines[0].contains(" -  "), "no end: {lines:?}");
     for line in &lines {
-        assert!(line.contains("api-7\\u{1b}[2J@"), "{line}");
+        assert!(line.contains("  api-7@"), "{line}");
     }
     let shown: Vec<Value> = said(&server, &["runs", "import", "--json"], 0)
         .iter()
@@ -65,6 +65,28 @@ async fn runs_are_shown_as_the_client_reads_them() {
     other.release().await.unwrap();
 }
 
+/// Other programs may write whatever they like.
+#[test]
+fn labels_are_shown_without_control_characters() {
+    let server = RedisServer::start();
+    let owner = "a".repeat(22);
+    let began = [
+        "owner",
+        &owner,
+        "run",
+        "1",
+        "began",
+        "evil\u{1b}[2J",
+        "kept",
+        "5",
+    ];
+    let add = [&["XADD", "{lock:import}:h", "*"], &began[..]].concat();
+    let _: String = ask(&mut server.connection(), &add);
+    let lines = said(&server, &["runs", "import"], 0);
+    assert!(lines[0].ends_with("evil\\u{1b}[2J"), "{lines:?}");
+    assert!(lines[0].contains(" died "), "{lines:?}");
+}
+
 #[tokio::test]
 async fn command_under_a_lock_records_how_it_ended() {
     let server = RedisServer::start();
@@ -76,7 +98,7 @@ async fn command_under_a_lock_records_how_it_ended() {
     let runs = client.runs("job").await.unwrap();
     let outcomes: Vec<&str> = runs.iter().map(|run| run.outcome.as_str()).collect();
     assert_eq!(outcomes, ["failed", "failed", "done"]);
-    assert!(runs[0].label.ends_with("run sh"), "{runs:?}");
+    assert!(runs[0].label.contains(" run sh (pid "), "{runs:?}");
     for number in ["0", "1001"] {
         let output = done(&server, &["run", "job", "--runs", number, "--", "true"]);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
