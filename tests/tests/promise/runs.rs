@@ -79,14 +79,13 @@ async fn end_that_was_lost_with_its_connection_is_sent_again() {
     let server = RedisServer::start();
     let client = client(server.admin_url());
     let guard = job(&client).acquire().await.unwrap();
-    let connection = &mut server.connection();
-    let _: i64 = ask(
-        connection,
-        &["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"],
-    );
-    let _: i64 = ask(connection, &["CLIENT", "KILL", "TYPE", "pubsub"]);
     let took = ms(50);
     tokio::time::sleep(took).await;
+    // At once, before the client has connected again.
+    for kind in ["normal", "pubsub"] {
+        let kill = ["CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes"];
+        let _: i64 = ask(&mut server.connection(), &kill);
+    }
     guard.release().await.unwrap();
     let runs = runs_of(&client, 1).await;
     assert_eq!(runs[0].outcome, RunOutcome::Done);
