@@ -20,7 +20,7 @@ use crate::config::{Limits, Options};
 use crate::error::LockError;
 use crate::lease::Lease;
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::run_record::{HoldEnd, RunEnd, RunRecord};
+use crate::lease::run_record::{Finish, HoldEnd, RunRecord};
 
 /// The backend of one client.
 #[derive(Clone)]
@@ -153,17 +153,17 @@ impl AnyBackend {
     /// Records that the hold of a lease ends at `now`, if its call records its run.
     pub(crate) fn record_end(&self, lease: &Lease, hold: HoldEnd, now: Moment) {
         if let Some(run) = lease.run()
-            && let Some(end) = run.end(hold, now)
+            && let Some(finish) = run.end(hold, now)
         {
-            self.end_run(lease, &run, end);
+            self.end_run(lease, &run, finish);
         }
     }
 
     /// Records how the holder of a lease has ended, before the lease itself ends.
-    pub(crate) fn end_run(&self, lease: &Lease, run: &RunRecord, end: RunEnd) {
+    pub(crate) fn end_run(&self, lease: &Lease, run: &RunRecord, finish: Finish) {
         each!(self,
-            Memory(memory) => memory.end_run(lease, run, end),
-            Remote(remote) => run_writer::end(remote, lease, run, end)
+            Memory(memory) => memory.end_run(lease, run, finish),
+            Remote(remote) => run_writer::end(remote, lease, run, finish)
         );
     }
 

@@ -17,7 +17,7 @@ use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::run_record::HoldEnd;
+use crate::lease::run_record::{Finish, HoldEnd};
 use crate::lease::{Lease, LossReason, Request};
 use crate::telemetry::{self, LeaseSpan};
 
@@ -175,9 +175,9 @@ impl HeldLease {
         let ReleaseReport { lease, ended, .. } = report;
         if let Some(run) = lease.run() {
             if outcome.is_err()
-                && let Some(end) = run.correct()
+                && let Some(finish) = run.correct()
             {
-                self.backend.end_run(&lease, &run, end);
+                self.backend.end_run(&lease, &run, finish);
             }
             report_run(&lease);
         }
@@ -251,29 +251,35 @@ impl EndsRun {
     fn disarm(mut self) {
         self.0 = None;
     }
-}
 
-impl Drop for EndsRun {
-    fn drop(&mut self) {
-        let Some((backend, lease)) = self.0.take() else {
+    /// Records the end, unless that was done before. Runs no code of the user.
+    fn record(&self) {
+        let Some((backend, lease)) = &self.0 else {
             return;
         };
-        let now = lease.now();
         let hold = if std::thread::panicking() {
             HoldEnd::Panicked
-        } else if lease.loss_at(now).is_some() {
+        } else if lease.is_over() {
             HoldEnd::Lost
         } else {
             HoldEnd::Dropped
         };
-        backend.record_end(&lease, hold, now);
-        report_run(&lease);
+        backend.record_end(lease, hold, lease.now());
+    }
+}
+
+impl Drop for EndsRun {
+    fn drop(&mut self) {
+        self.record();
+        if let Some((_, lease)) = &self.0 {
+            report_run(lease);
+        }
     }
 }
 
 /// Reports a run that has ended, unless that was done before.
 fn report_run(lease: &Lease) {
-    if let Some((end, took)) = lease.run().and_then(|run| run.report()) {
+    if let Some(Finish { end, took }) = lease.run().and_then(|run| run.report()) {
         telemetry::run_ended(&lease.trace.labels, end.as_str(), took);
     }
 }
@@ -326,9 +332,11 @@ impl Drop for HeldLease {
     fn drop(&mut self) {
         if self.lease.is_some() && !dropped_leases::keep(self) {
             let hold = self.take();
-            drop(EndsRun::of(&self.backend, &hold.lease));
-            // This comes first: subscribers run when the hold is dropped, and may block.
+            let run = EndsRun::of(&self.backend, &hold.lease);
+            run.record();
+            // This comes first: subscribers and recorders run when the hold and the run are dropped, and may block.
             self.backend.abandon(hold.lease.clone());
+            drop(run);
         }
     }
 }

@@ -376,6 +376,11 @@ impl LockGuard {
         let now = self.frame.lease().now();
         let own = lost_error_at(&self.frame, now);
         let beside = self.beside().find_map(lost_error);
+        if beside.is_some()
+            && let Some(run) = self.own_run()
+        {
+            run.lost_beside();
+        }
         drop(self.reference);
         match (self.frame.into_last(), own) {
             (Some(held), _) => Ending::Last(held, now, beside.map_or(Ok(()), Err)),

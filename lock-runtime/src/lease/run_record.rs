@@ -36,6 +36,13 @@ impl RunEnd {
     }
 }
 
+/// The end of a run, and how long it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Finish {
+    pub(crate) end: RunEnd,
+    pub(crate) took: Duration,
+}
+
 /// Identifies a run: the owner that held its lock, and a number, since an owner may serve several calls in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunId {
@@ -63,7 +70,7 @@ enum State {
         body: Body,
     },
     /// The end is recorded, and not yet reported.
-    Ended(RunEnd, Duration),
+    Ended(Finish),
     Over,
 }
 
@@ -133,6 +140,15 @@ impl RunRecord {
         self.note(|body| *body = Body::Dropped);
     }
 
+    /// Notes that a lock that the call tree held before was lost at the end of the work.
+    pub(crate) fn lost_beside(&self) {
+        self.note(|body| {
+            if *body != Body::Failed {
+                *body = Body::Dropped;
+            }
+        });
+    }
+
     fn note(&self, change: impl FnOnce(&mut Body)) {
         if let State::Running { body, .. } = &mut *self.state.lock() {
             change(body);
@@ -140,36 +156,39 @@ impl RunRecord {
     }
 
     /// Ends the run at `now`. Returns its end if it is to be recorded: once, and only after a beginning.
-    pub(crate) fn end(&self, hold: HoldEnd, now: Moment) -> Option<RunEnd> {
+    pub(crate) fn end(&self, hold: HoldEnd, now: Moment) -> Option<Finish> {
         let mut state = self.state.lock();
         let State::Running { since, body } = *state else {
             return None;
         };
-        let end = end_of(body, hold);
-        *state = State::Ended(end, now.since(since));
-        Some(end)
+        let finish = Finish {
+            end: end_of(body, hold),
+            took: now.since(since),
+        };
+        *state = State::Ended(finish);
+        Some(finish)
     }
 
     /// Notes that the lock turned out to be lost, although the run was recorded as done. Returns the end to record
     /// instead.
-    pub(crate) fn correct(&self) -> Option<RunEnd> {
+    pub(crate) fn correct(&self) -> Option<Finish> {
         match &mut *self.state.lock() {
-            State::Ended(end @ RunEnd::Done, _) => {
-                *end = RunEnd::Lost;
-                Some(RunEnd::Lost)
+            State::Ended(finish) if finish.end == RunEnd::Done => {
+                finish.end = RunEnd::Lost;
+                Some(*finish)
             }
             _ => None,
         }
     }
 
-    /// Returns the end and the length of the run, once.
-    pub(crate) fn report(&self) -> Option<(RunEnd, Duration)> {
+    /// Returns the end of the run, once.
+    pub(crate) fn report(&self) -> Option<Finish> {
         let mut state = self.state.lock();
-        let State::Ended(end, took) = *state else {
+        let State::Ended(finish) = *state else {
             return None;
         };
         *state = State::Over;
-        Some((end, took))
+        Some(finish)
     }
 }
 
@@ -210,7 +229,7 @@ mod tests {
             [Released, Lost, Dropped, Panicked].map(|hold| {
                 let run = running();
                 note(&run);
-                run.end(hold, ENDED).unwrap().as_str()
+                run.end(hold, ENDED).unwrap().end.as_str()
             })
         };
         assert_eq!(ends(|_| ()), ["done", "lost", "cancelled", "panicked"]);
@@ -226,6 +245,16 @@ mod tests {
             run.body_done();
         };
         assert_eq!(ends(failed_first), ["failed"; 4]);
+        let lost_beside = |run: &RunRecord| {
+            run.body_done();
+            run.lost_beside();
+        };
+        assert_eq!(ends(lost_beside), ["lost"; 4]);
+        let failed_and_lost_beside = |run: &RunRecord| {
+            run.body_failed();
+            run.lost_beside();
+        };
+        assert_eq!(ends(failed_and_lost_beside), ["failed"; 4]);
     }
 
     #[test]
@@ -234,12 +263,13 @@ mod tests {
         assert_eq!(run.end(HoldEnd::Dropped, ENDED), None, "it never began");
         assert!(run.begin(BEGAN));
         assert!(!run.begin(ENDED), "a reader that was a writer");
-        assert_eq!(run.end(HoldEnd::Released, ENDED), Some(RunEnd::Done));
+        let finish = Finish {
+            end: RunEnd::Done,
+            took: Duration::from_nanos(3_000),
+        };
+        assert_eq!(run.end(HoldEnd::Released, ENDED), Some(finish));
         assert_eq!(run.end(HoldEnd::Dropped, ENDED), None);
-        assert_eq!(
-            run.report(),
-            Some((RunEnd::Done, Duration::from_nanos(3_000)))
-        );
+        assert_eq!(run.report(), Some(finish));
         assert_eq!(run.report(), None);
         assert_eq!(run.correct(), None);
     }
@@ -248,9 +278,9 @@ mod tests {
     fn only_a_run_that_was_done_is_corrected() {
         let run = running();
         run.end(HoldEnd::Released, ENDED);
-        assert_eq!(run.correct(), Some(RunEnd::Lost));
+        assert_eq!(run.correct().unwrap().end, RunEnd::Lost);
         assert_eq!(run.correct(), None);
-        assert_eq!(run.report().unwrap().0, RunEnd::Lost);
+        assert_eq!(run.report().unwrap().end, RunEnd::Lost);
         let run = running();
         run.body_failed();
         run.end(HoldEnd::Released, ENDED);

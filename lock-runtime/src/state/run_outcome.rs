@@ -26,7 +26,7 @@ pub enum RunOutcome {
     /// The body panicked.
     Panicked,
     /// It began, nothing recorded its end, and it does not hold its lock: its process crashed, or was cut off from the
-    /// server.
+    /// server, or has ended while the server could not be reached: no shutdown waits for the history.
     Died,
     /// An outcome that this version does not know, as it is in the record. It may contain any character.
     Other(String),

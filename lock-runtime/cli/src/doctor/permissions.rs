@@ -122,6 +122,7 @@ impl Asked<'_> {
         let trials: Vec<_> = needs.iter().filter_map(Need::trial).cloned().collect();
         let answers = ask(self.client, self.server, &trials).await?;
         Ok(rights::tried(
+            role,
             needs.iter().zip(&answers.unwrap_or_default()),
         ))
     }

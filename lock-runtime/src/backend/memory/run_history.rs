@@ -14,7 +14,7 @@ use crate::background::sync::Mutex;
 use crate::key::LockKey;
 use crate::lease::Lease;
 use crate::lease::owner_id::OwnerId;
-use crate::lease::run_record::{RunEnd, RunRecord};
+use crate::lease::run_record::{Finish, RunRecord};
 use crate::state::Run;
 
 /// How often histories that are no longer kept are removed.
@@ -74,16 +74,13 @@ impl History {
 impl Memory {
     /// Records that the holder of a lease has begun.
     pub(crate) fn begin_run(&self, lease: &Lease, run: &RunRecord) {
-        let content = LineContent::Began {
-            label: lease.label.to_string(),
-            kept: run.kept.into(),
-        };
-        self.add_line(lease, run, content);
+        self.add_line(lease, run, LineContent::Began);
     }
 
     /// Records how the holder of a lease has ended.
-    pub(crate) fn end_run(&self, lease: &Lease, run: &RunRecord, end: RunEnd) {
-        self.add_line(lease, run, LineContent::Ended(end.as_str().to_owned()));
+    pub(crate) fn end_run(&self, lease: &Lease, run: &RunRecord, finish: Finish) {
+        let (word, took) = (finish.end.as_str().to_owned(), finish.took);
+        self.add_line(lease, run, LineContent::Ended { word, took });
     }
 
     fn add_line(&self, lease: &Lease, run: &RunRecord, content: LineContent) {
@@ -93,6 +90,8 @@ impl Memory {
                 at: time_of(now),
                 owner_id,
                 number: run.number.to_string(),
+                label: lease.label.to_string(),
+                kept: run.kept.into(),
                 content: content.clone(),
             };
             self.histories.0.lock().add(key, run.kept, line, now);
@@ -141,7 +140,9 @@ mod tests {
             at: SystemTime::UNIX_EPOCH,
             owner_id: OwnerId::parse_prefix(&[b'0'; OwnerId::LEN]).unwrap(),
             number: number.to_string(),
-            content: LineContent::Ended("done".to_owned()),
+            label: String::new(),
+            kept: 2,
+            content: LineContent::Began,
         }
     }
 

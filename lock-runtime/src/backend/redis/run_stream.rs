@@ -23,6 +23,7 @@ use crate::backend::wire::run_entry::{
 use crate::key::{RecordKind, RecordNames};
 use crate::lease::owner_id::OwnerId;
 use crate::lease::record::is_shared;
+use crate::lease::run_record::Finish;
 use crate::state::Run;
 
 /// Why an entry may not have been written.
@@ -51,7 +52,7 @@ impl RedisWire {
             Scripts::record_run().write(output, by_source, &entry.names, &arguments[..count]);
         };
         let order = match entry.event {
-            RunEvent::Began(_) => SendOrder::Now,
+            RunEvent::Began => SendOrder::Now,
             RunEvent::Ended(_) => SendOrder::WithNext,
         };
         let on_answer = move |answer| match failure(answer) {
@@ -129,9 +130,9 @@ fn arguments<'a>(
     entry: &'a RunEntry,
     number: &'a str,
     is_late: bool,
-) -> ([Argument<'a>; 11], usize) {
+) -> ([Argument<'a>; 15], usize) {
     let text = Argument::Text;
-    let mut arguments = [text(""); 11];
+    let mut arguments = [text(""); 15];
     let mut count = 0;
     let mut add = |more: &[Argument<'a>]| {
         arguments[count..count + more.len()].copy_from_slice(more);
@@ -140,12 +141,11 @@ fn arguments<'a>(
     add(&[Argument::Number(2 * i64::from(entry.kept))]);
     add(&[text("owner"), text(entry.id.owner_id.as_str())]);
     add(&[text("run"), text(number)]);
-    match &entry.event {
-        RunEvent::Began(label) => {
-            add(&[text("began"), text(label)]);
-            add(&[text("kept"), Argument::Number(entry.kept.into())]);
-        }
-        RunEvent::Ended(end) => add(&[text("ended"), text(end.as_str())]),
+    add(&[text("label"), text(&entry.label)]);
+    add(&[text("kept"), Argument::Number(entry.kept.into())]);
+    if let RunEvent::Ended(Finish { end, took }) = entry.event {
+        add(&[text("ended"), text(end.as_str())]);
+        add(&[text("took"), Argument::Number(millis(took))]);
     }
     if is_late {
         let late = millis(CLOCK.now().since(entry.at));
@@ -265,17 +265,19 @@ fn line(id: &[u8], fields: &[Value]) -> Option<RunLine> {
         .ok()?;
     let late: u64 = text("late").and_then(|late| late.parse().ok()).unwrap_or(0);
     let owner = text("owner")?;
-    let content = match (text("began"), text("ended")) {
-        (Some(label), _) => LineContent::Began {
-            label,
-            kept: text("kept")?.parse().ok()?,
+    let content = match text("ended") {
+        None => LineContent::Began,
+        Some(word) => LineContent::Ended {
+            word,
+            took: Duration::from_millis(text("took")?.parse().ok()?),
         },
-        (None, word) => LineContent::Ended(word?),
     };
     Some(RunLine {
         at: at(millis.saturating_sub(late))?,
         owner_id: OwnerId::parse_prefix(owner.as_bytes())?,
         number: text("run")?,
+        label: text("label")?,
+        kept: text("kept")?.parse().ok()?,
         content,
     })
 }

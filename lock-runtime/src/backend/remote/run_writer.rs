@@ -4,8 +4,8 @@
 //! reaches it. An entry that may not have arrived is sent again in the background, since a run without an end looks as
 //! if its process had died.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crate::backend::redis::NotWritten;
@@ -16,7 +16,7 @@ use crate::backend::wire::run_entry::{RunEntry, RunEvent};
 use crate::background::random;
 use crate::background::sync::Mutex;
 use crate::lease::Lease;
-use crate::lease::run_record::{RunEnd, RunId, RunRecord};
+use crate::lease::run_record::{Finish, RunId, RunRecord};
 use crate::telemetry::{self, CallLabels};
 
 /// How long an entry is sent again: longer than most failovers take.
@@ -39,13 +39,12 @@ pub(crate) struct RunWriter {
 
 /// Records that the holder of `lease` has begun.
 pub(crate) fn begin(remote: &Arc<Remote>, lease: &Lease, run: &RunRecord) {
-    let event = RunEvent::Began(lease.label.clone());
-    submit(remote, lease, run, event);
+    submit(remote, lease, run, RunEvent::Began);
 }
 
 /// Records how the holder of `lease` has ended. The caller's next command is about to follow.
-pub(crate) fn end(remote: &Arc<Remote>, lease: &Lease, run: &RunRecord, end: RunEnd) {
-    submit(remote, lease, run, RunEvent::Ended(end));
+pub(crate) fn end(remote: &Arc<Remote>, lease: &Lease, run: &RunRecord, finish: Finish) {
+    submit(remote, lease, run, RunEvent::Ended(finish));
 }
 
 fn submit(remote: &Arc<Remote>, lease: &Lease, run: &RunRecord, event: RunEvent) {
@@ -59,6 +58,7 @@ fn submit(remote: &Arc<Remote>, lease: &Lease, run: &RunRecord, event: RunEvent)
             number: run.number,
         },
         kept: run.kept,
+        label: lease.label.clone(),
         event,
         at: remote.now(),
     });
@@ -82,23 +82,22 @@ impl RunWriter {
         failure: NotWritten,
     ) {
         match failure {
-            NotWritten::Refused(error) => self.report(labels, &error),
+            NotWritten::Refused(error) => self.report(remote, labels, error),
             NotWritten::Unknown if self.retried.fetch_add(1, Ordering::Relaxed) < MOST_RETRIED => {
-                let (remote, labels) = (remote.clone(), labels.clone());
-                remote
-                    .clone()
-                    .spawn(async move { retry(&remote, &entry, &labels).await });
+                let (client, labels) = (Arc::downgrade(remote), labels.clone());
+                remote.spawn(retry(client, entry, labels));
             }
             NotWritten::Unknown => {
                 self.retried.fetch_sub(1, Ordering::Relaxed);
                 let error = WireError::unavailable("too many entries wait for the server");
-                self.report(labels, &error);
+                self.report(remote, labels, error);
             }
         }
     }
 
-    /// Reports that an entry was not written, once in a while.
-    fn report(&self, labels: &CallLabels, error: &WireError) {
+    /// Reports that an entry was not written, once in a while. On the background, since this may be called between the
+    /// end of a body and its release, and subscribers may block.
+    fn report(&self, remote: &Remote, labels: &CallLabels, error: WireError) {
         let now = Instant::now();
         let mut reported = self.reported.lock();
         let is_recent = |at: &Instant| now.saturating_duration_since(*at) < REPORT_INTERVAL;
@@ -107,26 +106,29 @@ impl RunWriter {
         }
         *reported = Some(now);
         drop(reported);
-        telemetry::run_not_recorded(labels, error);
+        let labels = labels.clone();
+        remote.spawn(async move { telemetry::run_not_recorded(&labels, &error) });
     }
 }
 
-/// Sends an entry until it is written, refused, or too late.
-async fn retry(remote: &Remote, entry: &RunEntry, labels: &CallLabels) {
+/// Sends an entry until it is written, refused, or too late, or the client is gone.
+async fn retry(client: Weak<Remote>, entry: Arc<RunEntry>, labels: CallLabels) {
     let until = Instant::now() + RETRIED_FOR;
     let mut failures = 0;
-    let outcome = loop {
-        match remote.wire.write_run(entry).await {
-            Err(WireError::Unavailable(_)) if Instant::now() < until => {
-                failures += 1;
-                let pause = backoff(failures, random::jitter());
-                remote.timers().sleep_until(Instant::now() + pause).await;
-            }
-            outcome => break outcome,
+    while let Some(remote) = client.upgrade() {
+        let outcome = remote.wire.write_run(&entry).await;
+        if matches!(outcome, Err(WireError::Unavailable(_))) && Instant::now() < until {
+            failures += 1;
+            let pause = Instant::now() + backoff(failures, random::jitter());
+            let timers = remote.background.timers();
+            drop(remote);
+            timers.sleep_until(pause).await;
+            continue;
         }
-    };
-    remote.runs.retried.fetch_sub(1, Ordering::Relaxed);
-    if let Err(error) = outcome {
-        remote.runs.report(labels, &error);
+        remote.runs.retried.fetch_sub(1, Ordering::Relaxed);
+        if let Err(error) = outcome {
+            remote.runs.report(&remote, &labels, error);
+        }
+        return;
     }
 }

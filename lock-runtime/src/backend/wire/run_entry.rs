@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::background::moment::Moment;
 use crate::key::{OneOrMore, RecordNames};
 use crate::lease::owner_id::OwnerId;
-use crate::lease::run_record::{RunEnd, RunId};
+use crate::lease::run_record::{Finish, RunId};
 use crate::state::{Run, RunOutcome};
 
 /// How long the history of a lock is kept after its last entry.
@@ -24,6 +24,8 @@ pub(crate) struct RunEntry {
     pub(crate) id: RunId,
     /// How many runs are kept.
     pub(crate) kept: u16,
+    /// The holder's label.
+    pub(crate) label: Arc<str>,
     pub(crate) event: RunEvent,
     /// When it happened.
     pub(crate) at: Moment,
@@ -31,9 +33,8 @@ pub(crate) struct RunEntry {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RunEvent {
-    /// The holder with this label began.
-    Began(Arc<str>),
-    Ended(RunEnd),
+    Began,
+    Ended(Finish),
 }
 
 /// An entry as it is read.
@@ -44,19 +45,22 @@ pub(crate) struct RunLine {
     pub(crate) owner_id: OwnerId,
     /// Distinguishes the runs of one owner.
     pub(crate) number: String,
+    pub(crate) label: String,
+    /// How many runs are kept.
+    pub(crate) kept: usize,
     pub(crate) content: LineContent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LineContent {
-    Began { label: String, kept: usize },
-    Ended(String),
+    Began,
+    Ended { word: String, took: Duration },
 }
 
 /// Returns the runs of which these are the entries, the last one first. `holds` knows the owners that hold the lock.
 ///
-/// An entry whose answer was lost may have been written twice, and may come after a later one. A run whose beginning is
-/// no longer kept is left out.
+/// An entry whose answer was lost may have been written twice, and may come after a later one. Where runs overlap, the
+/// beginning of a run may be gone when its end is written, so the end alone describes it as well.
 pub(crate) fn runs(lines: Vec<RunLine>, holds: impl Fn(&OwnerId) -> bool) -> Vec<Run> {
     let mut drafts: Vec<Draft> = Vec::new();
     let mut known: HashMap<(OwnerId, String), usize> = HashMap::new();
@@ -67,16 +71,17 @@ pub(crate) fn runs(lines: Vec<RunLine>, holds: impl Fn(&OwnerId) -> bool) -> Vec
                 drafts.push(Draft::of(line.owner_id));
                 drafts.len() - 1
             });
-        drafts[index].add(line.at, line.content);
+        let draft = &mut drafts[index];
+        (draft.label, draft.kept) = (line.label, line.kept);
+        draft.add(line.at, line.content);
     }
-    drafts.retain(|draft| draft.began.is_some());
     // Those of one millisecond stay in the order of their entries.
     drafts.reverse();
-    drafts.sort_by_key(|draft| Reverse(draft.began));
+    drafts.sort_by_key(|draft| Reverse(draft.began()));
     let kept = drafts.first().map_or(0, |draft| draft.kept);
     drafts.truncate(kept);
     let mut seen: HashSet<OwnerId> = HashSet::new();
-    let runs = drafts.into_iter().filter_map(|draft| {
+    let runs = drafts.into_iter().map(|draft| {
         // An owner serves one call at a time, the last one now.
         let holds = seen.insert(draft.owner_id) && holds(&draft.owner_id);
         draft.into_run(holds)
@@ -87,10 +92,11 @@ pub(crate) fn runs(lines: Vec<RunLine>, holds: impl Fn(&OwnerId) -> bool) -> Vec
 /// A run, as far as the entries that were read describe it.
 struct Draft {
     owner_id: OwnerId,
-    began: Option<SystemTime>,
-    ended: Option<SystemTime>,
     label: String,
     kept: usize,
+    began: Option<SystemTime>,
+    ended: Option<SystemTime>,
+    took: Duration,
     outcome: Option<RunOutcome>,
 }
 
@@ -98,49 +104,56 @@ impl Draft {
     fn of(owner_id: OwnerId) -> Draft {
         Draft {
             owner_id,
-            began: None,
-            ended: None,
             label: String::new(),
             kept: 0,
+            began: None,
+            ended: None,
+            took: Duration::ZERO,
             outcome: None,
         }
     }
 
     fn add(&mut self, at: SystemTime, content: LineContent) {
         match content {
-            LineContent::Began { label, kept } => {
+            LineContent::Began => {
                 self.began = Some(self.began.map_or(at, |began| began.min(at)));
-                (self.label, self.kept) = (label, kept);
             }
-            LineContent::Ended(word) => {
+            LineContent::Ended { word, took } => {
                 self.ended = Some(self.ended.map_or(at, |ended| ended.min(at)));
-                // The last one counts: a release may have found the lock lost.
-                self.outcome = Some(RunOutcome::parse(word));
+                self.took = took;
+                let outcome = RunOutcome::parse(word);
+                // The release may have found that the lock was lost, and told so before or after.
+                if self.outcome.is_none() || outcome != RunOutcome::Done {
+                    self.outcome = Some(outcome);
+                }
             }
         }
     }
 
-    fn into_run(self, holds: bool) -> Option<Run> {
+    fn began(&self) -> Option<SystemTime> {
+        let ended = self.ended.and_then(|ended| ended.checked_sub(self.took));
+        self.began.or(ended)
+    }
+
+    fn into_run(self, holds: bool) -> Run {
+        let began = self.began().unwrap_or(UNIX_EPOCH);
         let outcome = self.outcome.unwrap_or(if holds {
             RunOutcome::Running
         } else {
             RunOutcome::Died
         });
-        let began = self.began?;
-        Some(Run {
+        Run {
             began,
             // The server's clock may have been set back.
             ended: self.ended.map(|ended| ended.max(began)),
             label: self.label,
             outcome,
-        })
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::UNIX_EPOCH;
-
     use super::*;
     use crate::lease::owner_id::ClientId;
 
@@ -157,17 +170,20 @@ mod tests {
             at: at(second),
             owner_id,
             number: number.to_string(),
+            label: format!("holder-{number}"),
+            kept: 3,
             content,
         }
     }
 
     fn began(second: u64, owner: OwnerId, number: u8) -> RunLine {
-        let label = format!("holder-{number}");
-        line(second, owner, number, LineContent::Began { label, kept: 3 })
+        line(second, owner, number, LineContent::Began)
     }
 
+    /// A run of two seconds.
     fn ended(second: u64, owner: OwnerId, number: u8, word: &str) -> RunLine {
-        line(second, owner, number, LineContent::Ended(word.to_owned()))
+        let (word, took) = (word.to_owned(), Duration::from_secs(2));
+        line(second, owner, number, LineContent::Ended { word, took })
     }
 
     fn outcomes(lines: Vec<RunLine>, holder: Option<OwnerId>) -> Vec<(u64, String)> {
@@ -244,16 +260,36 @@ mod tests {
         let runs = runs(lines, |_| true);
         assert_eq!(runs.len(), 1);
         assert_eq!((runs[0].began, runs[0].ended), (at(2), Some(at(5))));
-        assert_eq!(runs[0].outcome, RunOutcome::Lost, "the last word counts");
+        assert_eq!(runs[0].outcome, RunOutcome::Lost);
+    }
+
+    #[test]
+    fn run_that_was_lost_is_not_done_after_all() {
+        let lost = |words: [&str; 2]| {
+            let mut lines = vec![began(2, owner(1), 1)];
+            lines.extend(words.map(|word| ended(5, owner(1), 1, word)));
+            outcomes(lines, None)
+        };
+        assert_eq!(lost(["done", "lost"]), expected(&[(2, "lost")]));
+        // The first one was sent again.
+        assert_eq!(lost(["lost", "done"]), expected(&[(2, "lost")]));
+    }
+
+    /// The beginnings of runs that overlap are cut before their ends come.
+    #[test]
+    fn end_alone_is_a_run() {
+        let lines = (1..=4).map(|run| ended(7, owner(run), run, "done"));
+        let runs = runs(lines.collect(), |_| false);
+        assert_eq!(runs.len(), 3, "as many as are kept");
+        assert_eq!((runs[0].began, runs[0].ended), (at(5), Some(at(7))));
+        assert_eq!(runs[0].label, "holder-4");
     }
 
     #[test]
     fn as_many_runs_are_kept_as_the_last_one_asked_for() {
-        let mut lines: Vec<_> = (1..=5)
+        let lines: Vec<_> = (1..=5)
             .map(|run| began(run.into(), owner(run), run))
             .collect();
-        // The beginning of this run is no longer kept.
-        lines.push(ended(6, owner(9), 9, "done"));
         let died = expected(&[(5, "died"), (4, "died"), (3, "died")]);
         assert_eq!(outcomes(lines, None), died);
     }
