@@ -33,6 +33,10 @@ fn series(name: &str, more: &str) -> String {
     format!("distributed_lock_{name}{{template=measured:<id>{more}}}")
 }
 
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the last success is told in the wall clock's time"
+)]
 #[tokio::test]
 async fn runs_are_counted_by_template_and_outcome_as_they_are_recorded() {
     record();
