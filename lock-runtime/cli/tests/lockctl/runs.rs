@@ -75,7 +75,7 @@ fn labels_are_shown_without_control_characters() {
         &owner,
         "run",
         "1",
-        "began",
+        "label",
         "evil\u{1b}[2J",
         "kept",
         "5",
