@@ -79,6 +79,7 @@ async fn end_that_was_lost_with_its_connection_is_sent_again() {
     let server = RedisServer::start();
     let client = client(server.admin_url());
     let guard = job(&client).acquire().await.unwrap();
+    begun(&client).await;
     let took = ms(50);
     tokio::time::sleep(took).await;
     // At once, before the client has connected again.

@@ -123,7 +123,11 @@ pub(crate) async fn run_has_its_times_and_its_holder(store: Store) {
         return;
     };
     let took = ms(60);
-    let body = async |_: &_| tokio::time::sleep(took).await;
+    // From when its beginning is recorded.
+    let body = async |_: &_| {
+        begun(&operator, KEY, 1).await;
+        tokio::time::sleep(took).await;
+    };
     job(&client, KEY).name("hourly").run(body).await.unwrap();
     job(&client, KEY).run(async |_| ()).await.unwrap();
     let runs = runs_of(&operator, KEY, 2).await;
