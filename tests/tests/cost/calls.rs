@@ -267,6 +267,23 @@ async fn a_call_that_records_its_run_is_two_commands_more() {
         monitor.names() == ["SET", "EVALSHA", "EVALSHA", release]
     })
     .await;
+    // The server reads the end and the release at once, unless the background happens to write between the two.
+    eventually("end in one write with the release", LONG, async || {
+        let guard = client.lock(KEY).runs(3).acquire().await.unwrap();
+        let mut seen = Vec::new();
+        eventually("begin", LONG, async || {
+            seen.extend(monitor.names());
+            seen == ["SET", "EVALSHA"]
+        })
+        .await;
+        let before = figure(&mut connection, "total_reads_processed");
+        guard.release().await.unwrap();
+        let reads = figure(&mut connection, "total_reads_processed") - before;
+        monitor.take();
+        // The figure itself is a read.
+        reads == 2
+    })
+    .await;
     // The next call that records nothing sends nothing more.
     call(&client).await;
     assert_eq!(monitor.names(), ["SET", release]);

@@ -128,11 +128,13 @@ impl Io {
             answer,
         });
         match sender {
-            // A reader writes it soon if no other command does.
+            // The runtime's reader writes it soon if no other command does. The next command's answer is assigned as
+            // well: the background, if notified now, would write this one alone.
             Sender::Runtime(id) if is_alone && order == SendOrder::WithNext => {
                 self.is_held_back = true;
                 let waker = self.runtime_readers.take_waker(id);
                 notifications.wakers.extend(waker);
+                return;
             }
             _ if is_alone => self.flush(notifications),
             Sender::BlockedThread | Sender::Elsewhere => self.flush(notifications),

@@ -482,6 +482,32 @@ fn command_that_waits_for_the_next_one_is_written_with_it() {
 }
 
 #[test]
+fn background_does_not_write_a_command_that_waits_for_the_next_one() {
+    let (transport, _peer) = connected(ignore_events());
+    let _unblock = block_background(&transport);
+    current_thread_runtime().block_on(async {
+        let (mut io, sender) = transport.lock_for_sender(Instant::now());
+        // Nothing was sent for a while.
+        io.background_reads = true;
+        let mut submit = |order, text: &str| {
+            let mut notifications = Notifications::default();
+            let answer = AnswerSender::Unawaited(Box::new(drop));
+            io.submit(
+                sender,
+                order,
+                Instant::now(),
+                answer,
+                &ping(text),
+                &mut notifications,
+            );
+            notifications.background
+        };
+        assert!(!submit(SendOrder::WithNext, "end"), "it would write it");
+        assert!(submit(SendOrder::Now, "release"), "the runtime reads again");
+    });
+}
+
+#[test]
 fn command_that_waits_for_the_next_one_is_written_if_none_follows() {
     let (transport, peer) = connected(ignore_events());
     let echo = echo(peer);
