@@ -7,7 +7,6 @@ use super::encoder::Argument;
 use super::node::{Purpose, ScriptCall};
 use super::redis_wire::{Records, RedisWire};
 use super::scripts::{self, ScriptSet};
-use super::server_clock::Reading;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::background::moment::Moment;
@@ -65,12 +64,12 @@ impl RedisWire {
             let answer = scripts::parse_mint_reply(&answer)?;
             return Ok(GrantTime::Minted(Answered { at, answer }));
         };
-        let reading = Reading::new(time, at, CLOCK.now()).map_err(|took| {
+        let reading = self.clock.heard(time, at, CLOCK.now());
+        let reading = reading.map_err(|took| {
             WireError::unavailable(format!(
                 "the server took {took:?} to tell the time for a token"
             ))
         })?;
-        self.clock.keep(reading);
         Ok(GrantTime::At(reading.time_of(granted_at)))
     }
 

@@ -8,7 +8,7 @@
 //! The server reads its clock after the question was sent, and before the answer arrived. It counts as read when the
 //! answer arrived, so that the time of a grant is never later than the grant. It is too early by as long as the answer
 //! took, so a slow one is not used: the token must also be above those of earlier holders, of which a server that has
-//! replaced another may know nothing.
+//! replaced another may know nothing. Answers become slow under load. The last quick one then serves for longer.
 
 use std::time::Duration;
 
@@ -19,22 +19,37 @@ use crate::background::sync::Mutex;
 /// replaced.
 const QUICK: Duration = Duration::from_millis(500);
 
-/// How long a reading is used: in that time two clocks drift apart by a millisecond at most. If a server's clock is set
-/// meanwhile, that is like a difference between two servers' clocks.
+/// How long a reading is used without asking again: in that time two clocks drift apart by a millisecond at most. If a
+/// server's clock is set meanwhile, that is like a difference between two servers' clocks.
 const FRESH: Duration = Duration::from_secs(10);
+
+/// How long a reading is used while answers are slow: in that time two clocks drift apart by 60 ms at most.
+const USABLE: Duration = Duration::from_secs(10 * 60);
 
 /// The last reading, of whichever server: their clocks should agree.
 #[derive(Debug, Default)]
 pub(super) struct ServerClock(Mutex<Option<Reading>>);
 
 impl ServerClock {
-    /// Returns a reading that is still of use.
+    /// Returns the last reading if it is fresh.
     pub(super) fn reading(&self, now: Moment) -> Option<Reading> {
-        (*self.0.lock()).filter(|reading| now.since(reading.at) <= FRESH)
+        self.last(now, FRESH)
     }
 
-    pub(super) fn keep(&self, reading: Reading) {
+    /// A server has told its `time` (µs since 1970). It was asked at `asked`, and its answer arrived at `now`. Returns a
+    /// reading, of this answer or of an earlier one. If there is none, the error is how long the answer took.
+    pub(super) fn heard(&self, time: i64, asked: Moment, now: Moment) -> Result<Reading, Duration> {
+        let took = now.since(asked);
+        if took > QUICK {
+            return self.last(now, USABLE).ok_or(took);
+        }
+        let reading = Reading { at: now, time };
         *self.0.lock() = Some(reading);
+        Ok(reading)
+    }
+
+    fn last(&self, now: Moment, most: Duration) -> Option<Reading> {
+        (*self.0.lock()).filter(|reading| now.since(reading.at) <= most)
     }
 }
 
@@ -47,16 +62,6 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// A server has told its `time`. It was asked at `asked`, and its answer arrived at `now`. Returns how long that
-    /// took as the error if it was too long.
-    pub(super) fn new(time: i64, asked: Moment, now: Moment) -> Result<Reading, Duration> {
-        let took = now.since(asked);
-        if took > QUICK {
-            return Err(took);
-        }
-        Ok(Reading { at: now, time })
-    }
-
     /// Returns the time of a grant (µs since 1970) that was asked for at this moment.
     pub(super) fn time_of(self, granted_at: Moment) -> i64 {
         let micros = |span: Duration| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
@@ -80,7 +85,8 @@ mod tests {
     #[test]
     fn time_of_a_grant_is_never_later_than_the_grant() {
         // The server has read its clock between 10.0 s and 10.3 s.
-        let reading = Reading::new(TIME, ms(10_000), ms(10_300)).unwrap();
+        let reading = ServerClock::default().heard(TIME, ms(10_000), ms(10_300));
+        let reading = reading.unwrap();
         assert_eq!(reading.time_of(ms(4_000)), TIME - 6_300_000);
         assert_eq!(reading.time_of(ms(10_300)), TIME);
         assert_eq!(reading.time_of(ms(15_000)), TIME + 4_700_000);
@@ -88,18 +94,24 @@ mod tests {
 
     #[test]
     fn slow_answer_is_not_used() {
-        let took = |ms| Err(Duration::from_millis(ms));
-        assert!(Reading::new(TIME, ms(10_000), ms(10_500)).is_ok());
-        assert_eq!(Reading::new(TIME, ms(10_000), ms(10_501)), took(501));
+        let clock = ServerClock::default();
+        let took = Err(Duration::from_millis(501));
+        assert_eq!(clock.heard(TIME, ms(0), ms(501)), took);
+        assert_eq!(clock.reading(ms(501)), None);
+        assert!(clock.heard(TIME, ms(1_000), ms(1_500)).is_ok());
     }
 
     #[test]
-    fn reading_is_used_for_ten_seconds() {
+    fn reading_is_used_for_ten_seconds_and_for_longer_while_answers_are_slow() {
         let clock = ServerClock::default();
         assert_eq!(clock.reading(ms(0)), None);
-        let reading = Reading::new(TIME, ms(1_000), ms(1_000)).unwrap();
-        clock.keep(reading);
+        let reading = clock.heard(TIME, ms(1_000), ms(1_000)).unwrap();
         assert_eq!(clock.reading(ms(11_000)), Some(reading));
         assert_eq!(clock.reading(ms(11_001)), None);
+        let slow = |now| clock.heard(TIME, ms(now - 2_000), ms(now));
+        assert_eq!(slow(601_000), Ok(reading));
+        assert_eq!(slow(601_001), Err(Duration::from_secs(2)));
+        let quick = clock.heard(TIME, ms(20_000), ms(20_000)).unwrap();
+        assert_eq!(clock.reading(ms(20_000)), Some(quick));
     }
 }
