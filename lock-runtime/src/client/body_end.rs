@@ -53,7 +53,7 @@ pub(crate) async fn release_after(
     warn_if_shared(&guard);
     match end {
         BodyEnd::Failed => guard.mark_failed(),
-        BodyEnd::Dropped => guard.mark_dropped(),
+        BodyEnd::Dropped => guard.mark_lost(),
         BodyEnd::Succeeded => {}
     }
     let labels = labels(&guard);

@@ -327,10 +327,10 @@ impl LockGuard {
         }
     }
 
-    /// Notes for the run that its body was dropped after a loss.
-    pub(super) fn mark_dropped(&self) {
+    /// Notes for the run that a lock was lost before the work was over.
+    pub(super) fn mark_lost(&self) {
         if let Some(run) = self.own_run() {
-            run.body_dropped();
+            run.lock_lost();
         }
     }
 
@@ -376,10 +376,8 @@ impl LockGuard {
         let now = self.frame.lease().now();
         let own = lost_error_at(&self.frame, now);
         let beside = self.beside().find_map(lost_error);
-        if beside.is_some()
-            && let Some(run) = self.own_run()
-        {
-            run.lost_beside();
+        if beside.is_some() {
+            self.mark_lost();
         }
         drop(self.reference);
         match (self.frame.into_last(), own) {

@@ -80,8 +80,8 @@ enum Body {
     Unfinished,
     Done,
     Failed,
-    /// It was dropped, since one of its locks was lost.
-    Dropped,
+    /// One of its locks was lost.
+    Lost,
 }
 
 /// What becomes of the call at its end.
@@ -135,16 +135,12 @@ impl RunRecord {
         self.note(|body| *body = Body::Failed);
     }
 
-    /// Notes that the body was dropped, since a lock was lost: this one, or one that its call tree held before.
-    pub(crate) fn body_dropped(&self) {
-        self.note(|body| *body = Body::Dropped);
-    }
-
-    /// Notes that a lock that the call tree held before was lost at the end of the work.
-    pub(crate) fn lost_beside(&self) {
+    /// Notes that a lock was lost before the work was over: this one, or one that the call tree held before. Its own
+    /// failure explains more.
+    pub(crate) fn lock_lost(&self) {
         self.note(|body| {
             if *body != Body::Failed {
-                *body = Body::Dropped;
+                *body = Body::Lost;
             }
         });
     }
@@ -197,7 +193,7 @@ fn end_of(body: Body, hold: HoldEnd) -> RunEnd {
     match (body, hold) {
         (Body::Failed, _) => RunEnd::Failed,
         (_, HoldEnd::Panicked) if body == Body::Unfinished => RunEnd::Panicked,
-        (Body::Dropped, _) | (_, HoldEnd::Lost) => RunEnd::Lost,
+        (Body::Lost, _) | (_, HoldEnd::Lost) => RunEnd::Lost,
         (Body::Done, _) | (_, HoldEnd::Released) => RunEnd::Done,
         (Body::Unfinished, _) => RunEnd::Cancelled,
     }
@@ -239,22 +235,22 @@ mod tests {
             "a carried future may keep the lock after the body"
         );
         assert_eq!(ends(RunRecord::body_failed), ["failed"; 4]);
-        assert_eq!(ends(RunRecord::body_dropped), ["lost"; 4]);
+        assert_eq!(ends(RunRecord::lock_lost), ["lost"; 4]);
         let failed_first = |run: &RunRecord| {
             run.body_failed();
             run.body_done();
         };
         assert_eq!(ends(failed_first), ["failed"; 4]);
-        let lost_beside = |run: &RunRecord| {
+        let done_and_lost = |run: &RunRecord| {
             run.body_done();
-            run.lost_beside();
+            run.lock_lost();
         };
-        assert_eq!(ends(lost_beside), ["lost"; 4]);
-        let failed_and_lost_beside = |run: &RunRecord| {
+        assert_eq!(ends(done_and_lost), ["lost"; 4]);
+        let failed_and_lost = |run: &RunRecord| {
             run.body_failed();
-            run.lost_beside();
+            run.lock_lost();
         };
-        assert_eq!(ends(failed_and_lost_beside), ["failed"; 4]);
+        assert_eq!(ends(failed_and_lost), ["failed"; 4]);
     }
 
     #[test]

@@ -58,7 +58,8 @@ impl WatchReader {
         reader
     }
 
-    /// Adds a state, if it `is_change`, or the first, or the first after a failure. Returns whether it was added; then the reader has to be woken.
+    /// Adds a state, if it `is_change`, or the first, or the first after a failure. Returns whether it was added: then the
+    /// caller wakes the reader.
     pub(super) fn tell(&self, state: &LockState, is_change: bool) -> bool {
         let mut unread = self.unread.lock();
         let is_added = is_change || !unread.knows_state;
