@@ -3,10 +3,12 @@
 use redis::Value;
 
 use super::CLOCK;
-use super::encoder::Argument;
+use super::encoder::{self, Argument};
 use super::node::{Purpose, ScriptCall};
+use super::records::string_record::micros;
 use super::redis_wire::{Records, RedisWire};
 use super::scripts::{self, ScriptSet};
+use super::transport::{ConnectionLost, SendOrder};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::background::moment::Moment;
@@ -47,7 +49,7 @@ impl RedisWire {
     }
 
     /// Returns when an owner was granted its lock, for which it asked at `granted_at`. Asks the server for the time,
-    /// unless it has told it lately.
+    /// unless a server has told it lately.
     pub(super) async fn grant_time(
         &self,
         scripts: &ScriptSet,
@@ -55,7 +57,11 @@ impl RedisWire {
         names: &OneOrMore<RecordNames>,
         granted_at: Moment,
     ) -> Result<GrantTime, WireError> {
-        if let Some(reading) = self.clock.reading(CLOCK.now()) {
+        let now = CLOCK.now();
+        if let Some(reading) = self.clock.reading(now) {
+            if self.clock.is_renewal_due(now) {
+                self.renew_reading(names.first(), now);
+            }
             return Ok(GrantTime::At(reading.time_of(granted_at)));
         }
         let arguments = [Argument::Text(owner_id.as_str())];
@@ -64,13 +70,30 @@ impl RedisWire {
             let answer = scripts::parse_mint_reply(&answer)?;
             return Ok(GrantTime::Minted(Answered { at, answer }));
         };
-        let reading = self.clock.heard(time, at, CLOCK.now());
+        let reading = self.clock.hear(time, at, CLOCK.now());
         let reading = reading.map_err(|took| {
             WireError::unavailable(format!(
                 "the server took {took:?} to tell the time for a token"
             ))
         })?;
         Ok(GrantTime::At(reading.time_of(granted_at)))
+    }
+
+    /// Asks for another reading, which does not matter to this caller.
+    fn renew_reading(&self, names: &RecordNames, asked: Moment) {
+        let Some(connection) = self.topology.connection_of(&names.lock) else {
+            return;
+        };
+        let clock = self.clock.clone();
+        let on_answer = move |answer: Result<Value, ConnectionLost>| {
+            let time = answer.ok().and_then(|answer| micros(&answer));
+            if let Some(time) = time.and_then(|time| i64::try_from(time).ok()) {
+                let _ = clock.hear(time, asked, CLOCK.now());
+            }
+        };
+        let write = |output: &mut Vec<u8>| encoder::write(output, &[Argument::Text("TIME")]);
+        let transport = &connection.transport;
+        transport.send_unawaited(SendOrder::WithNext, &write, Box::new(on_answer));
     }
 
     async fn run_mint(

@@ -39,7 +39,7 @@ pub(crate) struct RedisWire {
     pub(super) topology: Topology,
     pub(super) login: Arc<Login>,
     pub(super) records: Records,
-    pub(super) clock: ServerClock,
+    pub(super) clock: Arc<ServerClock>,
 }
 
 /// The format of the locks' records.
@@ -92,7 +92,7 @@ impl RedisWire {
             login,
             topology,
             records,
-            clock: ServerClock::default(),
+            clock: Arc::default(),
         })
     }
 

@@ -8,7 +8,9 @@
 //! The server reads its clock after the question was sent, and before the answer arrived. It counts as read when the
 //! answer arrived, so that the time of a grant is never later than the grant. It is too early by as long as the answer
 //! took, so a slow one is not used: the token must also be above those of earlier holders, of which a server that has
-//! replaced another may know nothing. Answers become slow under load. The last quick one then serves for longer.
+//! replaced another may know nothing.
+//!
+//! Answers become slow under load. So a reading is renewed long before it is too old, and no caller waits for that.
 
 use std::time::Duration;
 
@@ -19,37 +21,55 @@ use crate::background::sync::Mutex;
 /// replaced.
 const QUICK: Duration = Duration::from_millis(500);
 
-/// How long a reading is used without asking again: in that time two clocks drift apart by a millisecond at most. If a
-/// server's clock is set meanwhile, that is like a difference between two servers' clocks.
-const FRESH: Duration = Duration::from_secs(10);
+/// How old a reading gets before the client asks again.
+const FRESH: Duration = Duration::from_secs(60);
 
-/// How long a reading is used while answers are slow: in that time two clocks drift apart by 60 ms at most.
+/// How long a reading is used: in that time two clocks drift apart by 60 ms at most. If a server's clock is set
+/// meanwhile, that is like a difference between two servers' clocks.
 const USABLE: Duration = Duration::from_secs(10 * 60);
 
 /// The last reading, of whichever server: their clocks should agree.
 #[derive(Debug, Default)]
-pub(super) struct ServerClock(Mutex<Option<Reading>>);
+pub(super) struct ServerClock(Mutex<Option<Known>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    reading: Reading,
+    /// When the client last asked for another one.
+    asked: Moment,
+}
 
 impl ServerClock {
-    /// Returns the last reading if it is fresh.
+    /// Returns a reading that is still of use.
     pub(super) fn reading(&self, now: Moment) -> Option<Reading> {
-        self.last(now, FRESH)
+        let known = (*self.0.lock())?;
+        (now.since(known.reading.at) <= USABLE).then_some(known.reading)
     }
 
-    /// A server has told its `time` (µs since 1970). It was asked at `asked`, and its answer arrived at `now`. Returns a
-    /// reading, of this answer or of an earlier one. If there is none, the error is how long the answer took.
-    pub(super) fn heard(&self, time: i64, asked: Moment, now: Moment) -> Result<Reading, Duration> {
+    /// Returns whether it is time to ask for another reading. Then it returns `false` for a while.
+    pub(super) fn is_renewal_due(&self, now: Moment) -> bool {
+        match &mut *self.0.lock() {
+            Some(known) if now.since(known.asked) > FRESH => {
+                known.asked = now;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A server has told its `time` (µs since 1970). It was asked at `asked`, and its answer arrived at `now`. Returns how
+    /// long that took as the error if it was too long.
+    pub(super) fn hear(&self, time: i64, asked: Moment, now: Moment) -> Result<Reading, Duration> {
         let took = now.since(asked);
         if took > QUICK {
-            return self.last(now, USABLE).ok_or(took);
+            return Err(took);
         }
         let reading = Reading { at: now, time };
-        *self.0.lock() = Some(reading);
+        *self.0.lock() = Some(Known {
+            reading,
+            asked: now,
+        });
         Ok(reading)
-    }
-
-    fn last(&self, now: Moment, most: Duration) -> Option<Reading> {
-        (*self.0.lock()).filter(|reading| now.since(reading.at) <= most)
     }
 }
 
@@ -85,7 +105,7 @@ mod tests {
     #[test]
     fn time_of_a_grant_is_never_later_than_the_grant() {
         // The server has read its clock between 10.0 s and 10.3 s.
-        let reading = ServerClock::default().heard(TIME, ms(10_000), ms(10_300));
+        let reading = ServerClock::default().hear(TIME, ms(10_000), ms(10_300));
         let reading = reading.unwrap();
         assert_eq!(reading.time_of(ms(4_000)), TIME - 6_300_000);
         assert_eq!(reading.time_of(ms(10_300)), TIME);
@@ -95,23 +115,35 @@ mod tests {
     #[test]
     fn slow_answer_is_not_used() {
         let clock = ServerClock::default();
-        let took = Err(Duration::from_millis(501));
-        assert_eq!(clock.heard(TIME, ms(0), ms(501)), took);
-        assert_eq!(clock.reading(ms(501)), None);
-        assert!(clock.heard(TIME, ms(1_000), ms(1_500)).is_ok());
+        let slow = |clock: &ServerClock| clock.hear(TIME, ms(1_000), ms(1_501));
+        assert_eq!(slow(&clock), Err(Duration::from_millis(501)));
+        assert_eq!(clock.reading(ms(1_501)), None);
+        let reading = clock.hear(TIME, ms(0), ms(500)).unwrap();
+        assert!(slow(&clock).is_err());
+        assert_eq!(clock.reading(ms(1_501)), Some(reading));
     }
 
     #[test]
-    fn reading_is_used_for_ten_seconds_and_for_longer_while_answers_are_slow() {
+    fn reading_is_used_for_ten_minutes() {
         let clock = ServerClock::default();
         assert_eq!(clock.reading(ms(0)), None);
-        let reading = clock.heard(TIME, ms(1_000), ms(1_000)).unwrap();
-        assert_eq!(clock.reading(ms(11_000)), Some(reading));
-        assert_eq!(clock.reading(ms(11_001)), None);
-        let slow = |now| clock.heard(TIME, ms(now - 2_000), ms(now));
-        assert_eq!(slow(601_000), Ok(reading));
-        assert_eq!(slow(601_001), Err(Duration::from_secs(2)));
-        let quick = clock.heard(TIME, ms(20_000), ms(20_000)).unwrap();
-        assert_eq!(clock.reading(ms(20_000)), Some(quick));
+        let reading = clock.hear(TIME, ms(1_000), ms(1_000)).unwrap();
+        assert_eq!(clock.reading(ms(601_000)), Some(reading));
+        assert_eq!(clock.reading(ms(601_001)), None);
+    }
+
+    #[test]
+    fn reading_is_renewed_once_a_minute() {
+        let clock = ServerClock::default();
+        assert!(
+            !clock.is_renewal_due(ms(100_000)),
+            "there is nothing to renew"
+        );
+        clock.hear(TIME, ms(1_000), ms(1_000)).unwrap();
+        let asked =
+            [61_000, 61_001, 61_002, 121_001, 121_002].map(|now| clock.is_renewal_due(ms(now)));
+        assert_eq!(asked, [false, true, false, false, true]);
+        clock.hear(TIME, ms(121_002), ms(121_003)).unwrap();
+        assert!(!clock.is_renewal_due(ms(181_003)));
     }
 }
