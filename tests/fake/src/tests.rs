@@ -1,0 +1,4 @@
+//! What a comparison with a real server does not show.
+
+mod client;
+mod scripts;
