@@ -21,7 +21,7 @@
 //!
 //! | type | fields |
 //! |---|---|
-//! | [`ListedLock`] | `key`, the fields of its holder, `holder_count`, `waiter_count`; `votes` on a quorum |
+//! | [`ListedLock`] | `key`, the fields of its holder, `holder_count`, `waiter_count`, `longest_wait_ms`: `null` if nobody waits; `votes` on a quorum |
 //! | [`LockState`] | `key`, `held`, `holders`, `more_holders`, `waiters`, `more_waiters`, `last_token`; `votes` on a quorum |
 //! | [`Holder`] | `holder`: its label; `kind`, `token`, `reference`, `record`: the hash in the reference; `age_ms`, `remaining_ms`: `null` if it never expires; `permits` |
 //! | [`Waiter`] | `waiter`: its label; `waiting_ms`, `last_seen_ms` |

@@ -144,6 +144,14 @@ pub(super) fn millis<S: Serializer>(duration: &Duration, serializer: S) -> Resul
     serializer.serialize_u64(whole_millis(*duration))
 }
 
+/// A duration in whole milliseconds, or `null`.
+pub(super) fn optional_millis<S: Serializer>(
+    duration: &Option<Duration>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    duration.map(whole_millis).serialize(serializer)
+}
+
 /// Any value as its text.
 pub(super) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)

@@ -1,5 +1,7 @@
 //! A held lock in a listing.
 
+use std::time::Duration;
+
 use super::lock_state::{Holder, LockState, Votes};
 use crate::key::LockKey;
 
@@ -18,6 +20,15 @@ pub struct ListedLock {
     pub holder_count: usize,
     /// How many clients wait for the lock.
     pub waiter_count: usize,
+    /// The longest time that one of them has waited; `None` if nobody waits.
+    #[cfg_attr(
+        feature = "serde",
+        serde(
+            rename = "longest_wait_ms",
+            serialize_with = "super::json::optional_millis"
+        )
+    )]
+    pub longest_wait: Option<Duration>,
     /// The votes of a quorum's nodes; `None` if a single server has the lock. If fewer than a majority agree, nodes that
     /// did not answer may complete the majority.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -28,6 +39,7 @@ impl ListedLock {
     /// Returns the lock with this state; `None` if it is free.
     pub(crate) fn of(mut state: LockState) -> Option<ListedLock> {
         let (holder_count, waiter_count) = (state.holder_count(), state.waiter_count());
+        let longest_wait = state.longest_wait();
         let mut holder = state.holders.drain(..).next()?;
         holder.label = state.label_of(&holder).to_owned();
         Some(ListedLock {
@@ -35,6 +47,7 @@ impl ListedLock {
             holder,
             holder_count,
             waiter_count,
+            longest_wait,
             votes: state.votes,
         })
     }

@@ -35,6 +35,8 @@ pub struct LockState {
     pub waiters: Vec<Waiter>,
     /// How many waiters there are in addition to `waiters`.
     pub more_waiters: usize,
+    /// How long the first waiter has waited, if `waiters` does not show it.
+    pub(crate) unseen_wait: Option<Duration>,
     /// The last token that was minted for this lock; `None` if its servers remember none.
     pub last_token: Option<FencingToken>,
     /// The votes of a quorum's nodes; `None` if a single server has the lock.
@@ -82,6 +84,7 @@ impl LockState {
             more_holders: 0,
             waiters: Vec::new(),
             more_waiters: 0,
+            unseen_wait: None,
             last_token: None,
             votes: None,
             shared_label: String::new(),
@@ -126,6 +129,13 @@ impl LockState {
     #[must_use]
     pub fn waiter_count(&self) -> usize {
         self.waiters.len() + self.more_waiters
+    }
+
+    /// Returns the longest time that a client has waited for the lock; `None` if nobody waits.
+    #[must_use]
+    pub fn longest_wait(&self) -> Option<Duration> {
+        let seen = self.waiters.iter().map(|waiter| waiter.waiting);
+        seen.chain(self.unseen_wait).max()
     }
 }
 

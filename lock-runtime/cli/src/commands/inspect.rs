@@ -93,13 +93,13 @@ fn write_counts(f: &mut fmt::Formatter<'_>, lock: &LockState) -> fmt::Result {
             write!(f, " with {permits} permits")?;
         }
     }
-    let Some(oldest) = lock.waiters.iter().map(|waiter| waiter.waiting).max() else {
+    let Some(longest) = lock.longest_wait() else {
         return Ok(());
     };
-    let oldest = Brief::of(Some(oldest));
+    let longest = Brief::of(Some(longest));
     match lock.waiter_count() {
-        1 => write!(f, "; 1 waits, for {oldest}"),
-        count => write!(f, "; {count} wait, the first for {oldest}"),
+        1 => write!(f, "; 1 waits, for {longest}"),
+        count => write!(f, "; {count} wait, the first for {longest}"),
     }
 }
 

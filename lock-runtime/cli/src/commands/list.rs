@@ -42,8 +42,8 @@ impl fmt::Display for Heads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<32} {:>16} {:>7} {:>9} {:>7}  HOLDER",
-            "KEY", "TOKEN", "AGE", "REMAINING", "WAITERS"
+            "{:<32} {:>16} {:>7} {:>9} {:>7} {:>7}  HOLDER",
+            "KEY", "TOKEN", "AGE", "REMAINING", "WAITERS", "LONGEST"
         )
     }
 }
@@ -55,16 +55,18 @@ impl fmt::Display for Line<'_> {
             holder,
             holder_count,
             waiter_count,
+            longest_wait,
             ..
         } = self.0;
         let key = escape(key.as_str());
         let token = holder
             .token
             .map_or_else(|| "-".to_owned(), |token| token.to_string());
-        let [age, remaining] = [holder.age, holder.remaining].map(|it| Brief::of(it).to_string());
+        let times = [holder.age, holder.remaining, *longest_wait];
+        let [age, remaining, wait] = times.map(|time| Brief::of(time).to_string());
         write!(
             f,
-            "{key:<32} {token:>16} {age:>7} {remaining:>9} {waiter_count:>7}  "
+            "{key:<32} {token:>16} {age:>7} {remaining:>9} {waiter_count:>7} {wait:>7}  "
         )?;
         match holder.label.as_str() {
             "" => write!(f, "({})", holder.kind)?,

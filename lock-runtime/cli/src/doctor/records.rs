@@ -130,10 +130,9 @@ pub(crate) fn of_queues(locks: &[LockState]) -> Option<Finding> {
     queued.peek()?;
     let mut gone = queued.filter(|lock| first(lock).is_some_and(|seen| seen >= GONE));
     let Some(lock) = gone.next() else {
-        let waiting = |lock: &LockState| lock.waiters.iter().map(|waiter| waiter.waiting).max();
         let (longest, lock) = locks
             .iter()
-            .filter_map(|lock| Some((waiting(lock)?, lock)))
+            .filter_map(|lock| Some((lock.longest_wait()?, lock)))
             .max_by_key(|(longest, _)| *longest)?;
         let (longest, key) = (Brief::of(Some(longest)), lock.key.as_str());
         let shown = format!("the first waiters are alive; the oldest wait is {longest}, for {key}");

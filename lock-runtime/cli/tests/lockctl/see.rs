@@ -75,6 +75,7 @@ async fn list_shows_a_line_for_each_selected_lock() {
         (&1.into(), &"exclusive".into())
     );
     assert!(line["remaining_ms"].as_u64().unwrap() > 0);
+    assert!(line["longest_wait_ms"].is_u64(), "{line}");
 
     assert_eq!(said(&server, &["list", "--limit", "2"], 0).len(), 2);
     assert_eq!(said(&server, &["list", "--older", "1h"], 0).len(), 0);

@@ -78,6 +78,7 @@ fn listed_lock_has_the_fields_of_its_holder() {
         ("key", json!("order:42")),
         ("holder_count", json!(3)),
         ("waiter_count", json!(5)),
+        ("longest_wait_ms", json!(2000)),
     ] {
         expected[field] = value;
     }

@@ -225,6 +225,13 @@ pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(sto
             sees_waiters(&operator, KEY, 1).await;
             let state = operator.inspect(KEY).await.unwrap();
             assert!(state.waiters[0].last_seen < LONG, "{state:?}");
+            let listed = &all_locks(operator.locks()).await.unwrap()[0];
+            assert_eq!(listed.waiter_count, 1, "{listed:?}");
+            assert!(
+                listed.longest_wait >= state.longest_wait(),
+                "{state:?}, {listed:?}"
+            );
+            assert!(listed.longest_wait < Some(LONG), "{listed:?}");
         }
         let receipt = revoke(&operator, KEY, holder.reference.unwrap()).await;
         let next = timeout(LONG, waiting).await.unwrap().unwrap().unwrap();

@@ -77,6 +77,11 @@ async fn first_waiters_of_many_are_shown_in_their_order() {
     );
     let listed = all_locks(operator.locks()).await.unwrap();
     assert_eq!(listed[0].waiter_count, 1_001, "{:?}", listed[0]);
+    let before = state.longest_wait().expect("the first waiter is shown");
+    assert!(
+        listed[0].longest_wait >= Some(before),
+        "{before:?}, {listed:?}"
+    );
     waiting.abort();
     drop(guard);
 }

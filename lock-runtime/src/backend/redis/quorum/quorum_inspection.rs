@@ -253,7 +253,7 @@ impl QuorumWire {
         let looks = nodes.look(&found).await?;
         let mut states = Vec::new();
         for (number, Found { key, .. }) in found.into_iter().enumerate() {
-            let (mut records, mut waiters) = (Vec::new(), 0);
+            let (mut records, mut waiters, mut wait) = (Vec::new(), 0, None);
             let mut is_known = false;
             for (other, looks) in &looks {
                 if let Some(Look::Here(record, counts)) = looks.get(number) {
@@ -261,6 +261,7 @@ impl QuorumWire {
                     is_known |= was_read && !record.is_absent();
                     records.push(record);
                     waiters = waiters.max(counts.waiters);
+                    wait = wait.max(counts.wait);
                 }
             }
             // An earlier part of the listing has shown the lock, on that other node.
@@ -277,6 +278,7 @@ impl QuorumWire {
                 let mut state = LockState::free(key);
                 state.holders.push(holder);
                 state.more_waiters = waiters;
+                state.unseen_wait = wait;
                 state.votes = Some(votes);
                 states.push(state);
             }

@@ -1,10 +1,10 @@
 //! Lists the locks of one node, page by page.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use redis::Value;
 
-use super::snapshot::count;
+use super::snapshot::{count, first_from, scored};
 use super::string_record::{Held, SHOWN, StringRecord, micros};
 use crate::backend::redis::connection::Connection;
 use crate::backend::redis::encoder::{self, Argument};
@@ -33,10 +33,11 @@ pub(in crate::backend::redis) enum Look {
     Elsewhere,
 }
 
-/// The numbers of waiters and shares, which are not in the record itself.
+/// What the record itself does not show: the numbers of waiters and shares, and how long the first waiter has waited.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::backend::redis) struct Counts {
     pub(in crate::backend::redis) waiters: usize,
+    pub(in crate::backend::redis) wait: Option<Duration>,
     pub(in crate::backend::redis) shares: usize,
 }
 
@@ -140,6 +141,7 @@ pub(in crate::backend::redis) async fn look(
 enum Beside {
     Length,
     Waiters,
+    FirstWaiter,
     Shares,
 }
 
@@ -158,18 +160,24 @@ async fn look_beside(
             continue;
         };
         let name = |kind| Argument::Name(names.of(kind));
-        let mut ask = |beside, command, name| {
+        let mut ask = |beside, command| {
             asked.push((place, beside));
-            commands.push(vec![Argument::Text(command), name]);
+            commands.push(command);
         };
+        let text = Argument::Text;
         if record.may_be_longer() {
-            ask(Beside::Length, "STRLEN", name(RecordKind::Lock));
+            ask(Beside::Length, vec![text("STRLEN"), name(RecordKind::Lock)]);
         }
         if record.may_have_waiters() {
-            ask(Beside::Waiters, "ZCARD", name(RecordKind::Queue));
+            let queue = name(RecordKind::Queue);
+            ask(Beside::Waiters, vec![text("ZCARD"), queue]);
+            ask(Beside::FirstWaiter, first_from(queue, text("0"), 1));
         }
         if record.is_shared() {
-            ask(Beside::Shares, "ZCARD", name(RecordKind::Shares));
+            ask(
+                Beside::Shares,
+                vec![text("ZCARD"), name(RecordKind::Shares)],
+            );
         }
     }
     if commands.is_empty() {
@@ -189,6 +197,10 @@ async fn look_beside(
             Beside::Length => record.set_length(&value),
             // The queue has two members for each waiter.
             Beside::Waiters => counts.waiters = size(count(&value) / 2),
+            Beside::FirstWaiter => {
+                let first = scored(&value).first().map(|(_, ticket)| *ticket);
+                counts.wait = first.map(|ticket| record.since(ticket));
+            }
             // One of the members is the sum.
             Beside::Shares => counts.shares = size(count(&value).saturating_sub(1)),
         }
@@ -230,6 +242,7 @@ pub(in crate::backend::redis) fn state(
         }
     }
     state.more_waiters = counts.waiters;
+    state.unseen_wait = counts.wait;
     Some(state)
 }
 

@@ -70,9 +70,9 @@ impl Snapshot {
             vec![text("TIME")],
             vec![text("GETRANGE"), fence, text("0"), text("31")],
             vec![text("ZCARD"), queue],
-            first_from(queue, text("0")),
+            first_from(queue, text("0"), MOST),
             vec![text("ZCARD"), shares],
-            first_from(shares, text("0")),
+            first_from(shares, text("0"), MOST),
         ]
     }
 
@@ -129,7 +129,7 @@ impl Snapshot {
         // The query includes a share that expires in this microsecond, although it no longer holds.
         let now = i64::try_from(self.record.now).unwrap_or(i64::MAX);
         let shares = Argument::Name(names.of(RecordKind::Shares));
-        Some(first_from(shares, Argument::Number(now)))
+        Some(first_from(shares, Argument::Number(now), MOST))
     }
 
     /// Parses the answer to [`live_shares`](Snapshot::live_shares).
@@ -173,8 +173,7 @@ impl Snapshot {
         let Value::Array(heartbeats) = heartbeats else {
             return Vec::new();
         };
-        let now = self.record.now as f64;
-        let since = |time: f64| Duration::from_micros((now - time).max(0.0) as u64);
+        let since = |time| self.record.since(time);
         let entries = self
             .entries
             .iter()
@@ -253,11 +252,11 @@ impl Snapshot {
 }
 
 /// Returns the command for the first members of a set from this score on, with their scores.
-fn first_from<'a>(set: Argument<'a>, score: Argument<'a>) -> Command<'a> {
+pub(super) fn first_from<'a>(set: Argument<'a>, score: Argument<'a>, most: usize) -> Command<'a> {
     let text = Argument::Text;
     let mut command = vec![text("ZRANGEBYSCORE"), set, score];
     command.extend(["+inf", "WITHSCORES", "LIMIT", "0"].map(text));
-    command.push(Argument::Number(MOST as i64));
+    command.push(Argument::Number(most as i64));
     command
 }
 
@@ -294,7 +293,7 @@ fn token(value: &Value) -> Option<FencingToken> {
 }
 
 /// Parses members with their scores, which RESP3 sends in pairs.
-fn scored(value: &Value) -> Vec<(Vec<u8>, f64)> {
+pub(super) fn scored(value: &Value) -> Vec<(Vec<u8>, f64)> {
     let Value::Array(members) = value else {
         return Vec::new();
     };

@@ -60,6 +60,11 @@ impl StringRecord {
         }
     }
 
+    /// Returns how long ago a time was (µs since 1970), by the server's clock.
+    pub(super) fn since(&self, time: f64) -> Duration {
+        Duration::from_micros((self.now as f64 - time).max(0.0) as u64)
+    }
+
     /// Parses the answer to STRLEN.
     pub(in crate::backend::redis) fn set_length(&mut self, length: &Value) {
         if let Value::Int(length) = length {
