@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use redis::{RedisResult, Script, Value};
 
 use crate::raw::{Answer, RESERVE, RawLock, entry, owner};
-use crate::server::RedisServer;
+use crate::script_server::ScriptServer;
 use crate::sources;
 
 static KEYS_ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(sources::KEYS_ACQUIRE));
@@ -27,7 +27,7 @@ pub struct RawLocks {
 
 impl RawLocks {
     /// The locks with these names on `server`.
-    pub fn new<'a>(server: &RedisServer, names: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(server: &dyn ScriptServer, names: impl IntoIterator<Item = &'a str>) -> Self {
         let names = names.into_iter();
         Self {
             locks: names.map(|name| RawLock::new(server, name)).collect(),
@@ -84,6 +84,6 @@ impl RawLocks {
                 call.key(lock.name(record));
             }
         }
-        call.arg(args).invoke(&mut self.locks[0].connection)
+        call.arg(args).invoke(&mut *self.locks[0].connection)
     }
 }

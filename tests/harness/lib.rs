@@ -26,6 +26,7 @@ mod refusal;
 pub mod rounds;
 pub mod rows;
 mod scene;
+mod script_server;
 mod scripted;
 mod seed;
 mod sentinels;
@@ -67,6 +68,7 @@ pub use scene::{
     nothing_is_left, owner_on, patient, revocation, revoke, sees_waiters, served,
     server_and_client, server_and_connection, server_and_proxy, soon, token_of,
 };
+pub use script_server::ScriptServer;
 pub use scripted::{Says, ScriptedServer, bulk};
 pub use seed::seed;
 pub use sentinels::{DOWN_AFTER, RedisSentinels, sentinel_of, sentinel_url, tls_sentinel_of};

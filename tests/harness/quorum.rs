@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis::Connection;
+use redis::ConnectionLike;
 
 use crate::acl::{QUORUM_RIGHTS, RIGHTS};
 use crate::proxy::Proxy;
@@ -114,7 +114,7 @@ pub fn marker_name(prefix: &str) -> String {
 }
 
 /// Identifies this run of the server, as in a marker.
-pub fn boot(connection: &mut Connection) -> String {
+pub fn boot(connection: &mut dyn ConnectionLike) -> String {
     let info: String = ask(connection, &["INFO", "server"]);
     let id = info.lines().find_map(|line| line.strip_prefix("run_id:"));
     id.expect("a server reports its run id")[..16].to_owned()

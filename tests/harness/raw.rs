@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use redis::{Connection, RedisResult, Script, Value};
+use redis::{ConnectionLike, RedisResult, Script, Value};
 
 use crate::ask;
-use crate::server::RedisServer;
+use crate::script_server::ScriptServer;
 use crate::sources;
-use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
 /// `acquire`, as a client sends it.
@@ -38,7 +37,7 @@ pub(crate) fn remembering(source: &'static str, memory_ms: i32) -> Arc<Script> {
 )]
 pub struct RawLock {
     /// The connection for commands that are not scripts.
-    pub connection: Connection,
+    pub connection: Box<dyn ConnectionLike + Send>,
     /// The lock's key.
     pub k: String,
     pub f: String,
@@ -81,7 +80,7 @@ pub struct Counted {
 
 /// The server's command to compare and delete, and the words between its key and the value; none if
 /// the server has no such command.
-pub fn deletion(connection: &mut Connection) -> Option<&'static [&'static str]> {
+pub fn deletion(connection: &mut dyn ConnectionLike) -> Option<&'static [&'static str]> {
     [&["DELIFEQ"][..], &["DELEX", "IFEQ"]]
         .into_iter()
         .find(|words| {
@@ -91,7 +90,7 @@ pub fn deletion(connection: &mut Connection) -> Option<&'static [&'static str]> 
 }
 
 /// The name of the command that releases an uncontended lock.
-pub fn release_command(connection: &mut Connection) -> &'static str {
+pub fn release_command(connection: &mut dyn ConnectionLike) -> &'static str {
     deletion(connection).map_or("EVALSHA", |words| words[0])
 }
 
@@ -107,12 +106,12 @@ pub fn entry(who: char) -> String {
 
 impl RawLock {
     /// The lock `name` on `server`.
-    pub fn new(server: &RedisServer, name: &str) -> Self {
-        Self::on(server.connection(), name)
+    pub fn new(server: &dyn ScriptServer, name: &str) -> Self {
+        Self::on(server.connect(), name)
     }
 
     /// The lock `name`, over this connection.
-    pub fn on(connection: Connection, name: &str) -> Self {
+    pub fn on(connection: Box<dyn ConnectionLike + Send>, name: &str) -> Self {
         let k = format!("lock:{name}");
         let has_tag = name.contains('{');
         let [f, q, r] = ["f", "w", "r"].map(|suffix| {
@@ -155,7 +154,7 @@ impl RawLock {
         let record = format!("{owner}{number}{}", &entry[owner.len()..]);
         let mut set = redis::cmd("SET");
         set.arg(&self.k).arg(record).arg("NX").arg("PX").arg(ttl);
-        let taken: Option<String> = set.query(&mut self.connection)?;
+        let taken: Option<String> = set.query(&mut *self.connection)?;
         Ok(taken.map(|_| number))
     }
 
@@ -181,15 +180,15 @@ impl RawLock {
 
     /// Whether the server has a command that compares and deletes.
     pub fn can_delete(&mut self) -> bool {
-        deletion(&mut self.connection).is_some()
+        deletion(&mut *self.connection).is_some()
     }
 
     /// A client's release on a server that compares and deletes, with the token of the record or
     /// with another. Returns whether the lock was deleted.
     pub fn delete(&mut self, who: char, with_its_token: bool) -> RedisResult<bool> {
-        let words = deletion(&mut self.connection).expect("the server has such a command");
+        let words = deletion(&mut *self.connection).expect("the server has such a command");
         let k = self.k.clone();
-        let value: Vec<u8> = redis::cmd("GET").arg(&k).query(&mut self.connection)?;
+        let value: Vec<u8> = redis::cmd("GET").arg(&k).query(&mut *self.connection)?;
         let token = match value.get(23..39) {
             Some(token) if with_its_token => str::from_utf8(token).unwrap_or("?"),
             _ => "0000000000000001",
@@ -198,7 +197,7 @@ impl RawLock {
         let record = format!("{owner} {token}{}", &entry[owner.len()..]);
         let mut command = redis::cmd(words[0]);
         command.arg(&k).arg(&words[1..]).arg(record);
-        command.query(&mut self.connection)
+        command.query(&mut *self.connection)
     }
 
     /// `end` without a next owner.
@@ -215,23 +214,23 @@ impl RawLock {
     /// Runs a command that must succeed: `command(&["GET", "x"])`.
     #[track_caller]
     pub fn command<T: redis::FromRedisValue>(&mut self, words: &[&str]) -> T {
-        ask(&mut self.connection, words)
+        ask(&mut *self.connection, words)
     }
 
     /// Deletes the lock's record.
     #[track_caller]
     pub fn delete_record(&mut self) {
-        let deleted: i64 = ask(&mut self.connection, &["DEL", &self.k]);
+        let deleted: i64 = ask(&mut *self.connection, &["DEL", &self.k]);
         assert_eq!(deleted, 1, "there was no record");
     }
 
     pub fn value(&mut self) -> Option<String> {
-        ask(&mut self.connection, &["GET", &self.k])
+        ask(&mut *self.connection, &["GET", &self.k])
     }
 
     /// The rest of the lease in ms; −1 means no expiry, −2 no lock.
     pub fn pttl(&mut self) -> i64 {
-        ask(&mut self.connection, &["PTTL", &self.k])
+        ask(&mut *self.connection, &["PTTL", &self.k])
     }
 
     /// A moment before which the current lease cannot end.
@@ -250,13 +249,13 @@ impl RawLock {
 
     /// The fence's text.
     pub fn fence(&mut self) -> Option<String> {
-        ask(&mut self.connection, &["GET", &self.f])
+        ask(&mut *self.connection, &["GET", &self.f])
     }
 
     /// The letters of the queue, head first.
     pub fn queue(&mut self) -> String {
         let waiters = ["ZRANGEBYSCORE", &self.q, "0", "+inf"];
-        let entries: Vec<String> = ask(&mut self.connection, &waiters);
+        let entries: Vec<String> = ask(&mut *self.connection, &waiters);
         let letters = entries.iter().filter_map(|entry| entry.chars().next());
         letters.collect()
     }
@@ -264,13 +263,13 @@ impl RawLock {
     /// Every member of the queue's key with its score, twins included.
     pub fn queue_members(&mut self) -> Vec<(String, i64)> {
         let all = ["ZRANGE", &self.q, "0", "-1", "WITHSCORES"];
-        ask(&mut self.connection, &all)
+        ask(&mut *self.connection, &all)
     }
 
     /// Makes `who` count as dead, as if its last heartbeat had expired.
     pub fn stop_heart(&mut self, who: char) {
         let beat = ["ZADD", &self.q, "XX", "-1", &owner(who)];
-        let _: i64 = ask(&mut self.connection, &beat);
+        let _: i64 = ask(&mut *self.connection, &beat);
     }
 
     /// The server's clock in µs.
@@ -290,7 +289,7 @@ impl RawLock {
         for record in records.chars() {
             call.key(self.name(record));
         }
-        call.arg(args).invoke(&mut self.connection)
+        call.arg(args).invoke(&mut *self.connection)
     }
 
     /// Runs an owner's script.
@@ -363,52 +362,35 @@ impl Answer {
 }
 
 /// The messages that one process would receive.
-#[allow(
-    missing_debug_implementations,
-    reason = "a redis-rs connection has no Debug"
-)]
+#[allow(missing_debug_implementations, reason = "a closure has no Debug")]
 pub struct Listener {
-    connection: Connection,
+    next: Box<dyn FnMut() -> Value + Send>,
 }
 
 impl Listener {
+    /// A listener to what `next` returns.
+    pub fn new(next: impl FnMut() -> Value + Send + 'static) -> Self {
+        Self {
+            next: Box::new(next),
+        }
+    }
+
     /// Subscribes the process of owner `who`.
-    pub fn new(server: &RedisServer, who: char) -> Self {
-        let channel = format!("lock:{}", &owner(who)[..8]);
-        Self::subscribed(server, "SUBSCRIBE", &channel)
-    }
-
-    /// Subscribes a monitor of all channels that match `pattern`.
-    pub fn to_pattern(server: &RedisServer, pattern: &str) -> Self {
-        Self::subscribed(server, "PSUBSCRIBE", pattern)
-    }
-
-    fn subscribed(server: &RedisServer, command: &str, channel: &str) -> Self {
-        let mut connection = server.connection();
-        connection
-            .set_read_timeout(Some(PATIENCE))
-            .expect("a socket takes a timeout");
-        let subscribe = redis::cmd(command).arg(channel).get_packed_command();
-        connection
-            .send_packed_command(&subscribe)
-            .expect("the server reads");
-        connection.recv_response().expect("the server confirms");
-        Self { connection }
+    pub fn of(server: &dyn ScriptServer, who: char) -> Self {
+        server.listen("SUBSCRIBE", &format!("lock:{}", &owner(who)[..8]))
     }
 
     /// The payload of the next message.
     pub fn next_push(&mut self) -> String {
-        let message = self.connection.recv_response().expect("a push arrives");
         let (_, _, payload): (String, String, String) =
-            redis::from_redis_value(message).expect("a push has three parts");
+            redis::from_redis_value((self.next)()).expect("a push has three parts");
         payload
     }
 
     /// The channel and the payload of the next message, for a monitor.
     pub fn next_of_pattern(&mut self) -> (String, String) {
-        let message = self.connection.recv_response().expect("a push arrives");
         let (_, _, channel, payload): (String, String, String, String) =
-            redis::from_redis_value(message).expect("a push of a pattern has four parts");
+            redis::from_redis_value((self.next)()).expect("a push of a pattern has four parts");
         (channel, payload)
     }
 }

@@ -13,7 +13,7 @@ use lock_runtime::inspect::{
 use lock_runtime::{
     FencingToken, LockClient, LockClientBuilder, LockError, LockErrorKind, LockGuard,
 };
-use redis::{Connection, FromRedisValue};
+use redis::{Connection, ConnectionLike, FromRedisValue};
 use tokio::task::JoinHandle;
 
 use crate::monitor::Monitor;
@@ -167,7 +167,7 @@ pub fn exists(connection: &mut Connection, key: &str) -> bool {
 }
 
 /// A number in the server's INFO; 0 if it is not there.
-pub fn figure(connection: &mut Connection, name: &str) -> u64 {
+pub fn figure(connection: &mut dyn ConnectionLike, name: &str) -> u64 {
     let info: String = ask(connection, &["INFO", "everything"]);
     let mut lines = info.lines();
     let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix([':', '=']));
@@ -260,7 +260,7 @@ pub async fn nothing_is_left(connection: &mut Connection, limit: Duration) {
 
 /// Runs a command that must succeed.
 #[track_caller]
-pub fn ask<T: FromRedisValue>(connection: &mut Connection, words: &[&str]) -> T {
+pub fn ask<T: FromRedisValue>(connection: &mut dyn ConnectionLike, words: &[&str]) -> T {
     let mut command = redis::cmd(words[0]);
     command.arg(&words[1..]);
     match command.query(connection) {

@@ -145,7 +145,7 @@ impl RawLock {
     /// Every member of R with its score, `=` included.
     pub fn shares(&mut self) -> Vec<(String, i64)> {
         let all = ["ZRANGE", &self.r, "0", "-1", "WITHSCORES"];
-        ask(&mut self.connection, &all)
+        ask(&mut *self.connection, &all)
     }
 
     /// How many owners share the lock, including lapsed shares that have not been removed yet.

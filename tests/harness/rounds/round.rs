@@ -428,7 +428,7 @@ impl<'a, S: Site> Round<'a, S> {
 
     /// The number in the server's INFO under `name`; 0 if there is none.
     pub fn figure(&mut self, name: &str) -> u64 {
-        figure(&mut self.lock.connection, name)
+        figure(&mut *self.lock.connection, name)
     }
 
     /// The `n`th random number of this round, below `below`; it differs between rounds and seeds.

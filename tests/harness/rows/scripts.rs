@@ -43,7 +43,7 @@ fn server_busy(round: &mut Round<'_>) {
             .exec(&mut looping)
     });
     wait_until("BUSY", PATIENCE, || {
-        let ping = redis::cmd("PING").exec(&mut round.lock.connection);
+        let ping = redis::cmd("PING").exec(&mut *round.lock.connection);
         ping.is_err_and(|error| error.code() == Some("BUSY"))
     });
 
@@ -74,7 +74,7 @@ fn server_loading(round: &mut Round<'_>) {
     round.refused(&mut hasty, (LONG, Duration::ZERO), "Unavailable");
     round.reconnect();
     wait_until("end of loading", PATIENCE, || {
-        redis::cmd("PING").exec(&mut round.lock.connection).is_ok()
+        redis::cmd("PING").exec(&mut *round.lock.connection).is_ok()
     });
     let loaded = Instant::now();
     round.let_in(&mut patient, loaded, SOON);

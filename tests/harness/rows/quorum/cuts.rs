@@ -133,7 +133,7 @@ fn hold_cut(round: &mut QuorumRound<'_>) -> Side {
     let (worker, token) = hold(round, side.worker, LONG);
     side.worker = worker;
     let holder = &mut side.worker;
-    let command = format!("{token}\r\n$16\r\n{}", boot(&mut lock.connection));
+    let command = format!("{token}\r\n$16\r\n{}", boot(&mut *lock.connection));
     for cut in CUTS {
         let cuts = proxy.cuts();
         cut.during(proxy, &command, || {

@@ -184,7 +184,7 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
     restored(&mut lock, &mut holder);
     let name = lock.k.clone();
     let mut monitor = round.server.nodes[node].monitor();
-    let boot = boot(&mut lock.connection);
+    let boot = boot(&mut *lock.connection);
     let command = format!("{token}\r\n$16\r\n{boot}");
     // Renewals do not wait for this node: an earlier one may restore the record instead. Then try
     // again.

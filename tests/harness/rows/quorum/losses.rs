@@ -26,7 +26,7 @@ fn quorum_key_deleted(round: &mut QuorumRound<'_>) {
     // The command that restores the record has its ttl and its token, and then the boot of the
     // node.
     let (label, _) = label_and_token(&record);
-    let boot = boot(&mut round.lock.connection);
+    let boot = boot(&mut *round.lock.connection);
     let ttl = LONG.as_millis();
     let command = format!("{label}\" \"{ttl}\" \"{token}\" \"{boot}");
     monitor.wait_for(&command);

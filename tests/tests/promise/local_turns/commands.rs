@@ -118,7 +118,7 @@ async fn a_writer_admits_all_readers_before_the_next_writer_of_its_client() {
     let server = RedisServer::start();
     let client = with_turns(&server, 1).await;
     let mut readers = RawLock::new(&server, KEY);
-    let _alive = ['B', 'C', 'D'].map(|reader| Listener::new(&server, reader));
+    let _alive = ['B', 'C', 'D'].map(|reader| Listener::of(&server, reader));
     let write = || client.lock(KEY).write().wait(LONG).acquire();
     let writer = write().await.unwrap();
     let next = tokio::spawn(write());

@@ -1,12 +1,13 @@
-//! The Lua scripts against a real server, branch by branch.
+//! The Lua scripts, branch by branch: on the fake, which `differential` holds against a real server.
 //!
-//! If the model of the scripts knows an answer, the server's is compared with it: `damage` has one matrix of states,
-//! commands and damages, and `random` has sequences. The rest, such as long queues, foreign values and extreme numbers,
-//! are transcripts: tables with one step per line, which `transcript` plays.
+//! If the model of the scripts knows an answer, the script's is compared with it: `random` has sequences, and `damage` one
+//! matrix of states, commands and damages, on a real server. The rest, such as long queues, foreign values and extreme
+//! numbers, are transcripts: tables with one step per line, which `transcript` plays.
 
 mod acquire;
 pub(crate) mod branch;
 mod damage;
+mod differential;
 mod fence;
 mod fence_retention;
 mod grant;

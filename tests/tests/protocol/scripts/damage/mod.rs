@@ -16,7 +16,7 @@ use lock_model::server::Branch;
 use super::TTL;
 use super::random::stage::{Locks, OnLocks, Stage};
 use super::random::step::{Record, Span, Step, Who};
-use super::transcript::pooled;
+use super::transcript::Place;
 
 /// States of a plain lock: how it gets there.
 const STATES: &str = "
@@ -88,13 +88,13 @@ const OWNERS: &str = "ABCD";
 
 #[test]
 fn damaged_plain_lock_is_refused_or_answered_like_the_model() {
-    let stage = Stage::on(pooled(), Locks::Plain);
+    let stage = Stage::on(Place::real(), Locks::Plain);
     damage(stage, STATES, DAMAGES, Branch::ALL);
 }
 
 #[test]
 fn damaged_shared_lock_is_refused_or_answered_like_the_model() {
-    let stage = Stage::on(pooled(), Locks::Shared);
+    let stage = Stage::on(Place::real(), Locks::Shared);
     damage(stage, STATES_OF_SHARES, DAMAGES, Branch::OF_SHARES);
 }
 

@@ -3,7 +3,7 @@
 use harness::{PATIENCE, RawLock, RedisServer, wait_until};
 
 use super::{Locks, Record, Stage, commands, for_each_cell, steps};
-use crate::scripts::transcript::Pooled;
+use crate::scripts::transcript::{Place, Pooled};
 
 const TARGET: &str = "b000000000000000000000000000000000000000";
 
@@ -15,7 +15,7 @@ vars currentEpoch 2 lastVoteEpoch 0
 ";
 
 /// A node that has all slots.
-pub(super) fn node_of_cluster() -> Pooled {
+pub(super) fn node_of_cluster() -> Place {
     let server = RedisServer::builder()
         .own_clock()
         .file("nodes.conf", NODES)
@@ -28,7 +28,7 @@ pub(super) fn node_of_cluster() -> Pooled {
     });
     // No claim lapses, however slow the machine is.
     server.stop_clock();
-    Pooled::apart(server)
+    Place::Real(Pooled::apart(server))
 }
 
 /// Runs a command while the lock's slot is being moved. Returns whether the server itself refused it, as it may if a
@@ -63,7 +63,7 @@ pub(super) fn while_it_moves<T>(
 
 pub(super) fn play(locks: Locks, states: &str, losses: &str) {
     let mut stage = Stage::on(node_of_cluster(), locks);
-    let mut admin = RawLock::new(&stage.server, "admin");
+    let mut admin = RawLock::new(&*stage.server, "admin");
     let mut refused = 0;
     let commands = commands(locks, false);
     for_each_cell(states, losses, &commands, |[state, lost, command]| {

@@ -7,7 +7,7 @@ use harness::RawLock;
 
 use super::is_played;
 use super::moving_slot::{node_of_cluster, while_it_moves};
-use crate::scripts::transcript::{Got, Kind, Pooled, World, code_of_refusal, is_same, pooled};
+use crate::scripts::transcript::{Got, Kind, Place, World, code_of_refusal, is_same};
 
 /// The states; each name has eight letters.
 const STATES: &str = "free    : 
@@ -46,7 +46,7 @@ foreign  mmmm=========== wwwwwwwwwwwwww= wwwww========== nnnnn========== wwwwwww
 
 #[test]
 fn damaged_node_refuses_or_answers_as_without_the_damage() {
-    let (server, cluster) = (Rc::new(pooled()), Rc::new(node_of_cluster()));
+    let (server, cluster) = (Rc::new(Place::real()), Rc::new(node_of_cluster()));
     assert_eq!(STATES.lines().count(), EXPECTED.lines().count());
     let (mut table, mut is_played) = (String::new(), is_played(4));
     let mut expected_table = String::new();
@@ -77,7 +77,7 @@ type Seen = (String, BTreeMap<String, String>);
 fn cell(mut world: World, damage: &str, command: &str, expected: &Seen) -> char {
     let got = if damage == "moves" {
         let records = ["K", "F", "Q", "M"].map(|record| world.key(record));
-        let mut admin = RawLock::new(&world.server, "admin");
+        let mut admin = RawLock::new(&**world.server, "admin");
         let before = world.snapshot();
         let moved = while_it_moves(&mut admin, &records, |_| {
             match outcome(&mut world, command) {
@@ -98,10 +98,10 @@ fn cell(mut world: World, damage: &str, command: &str, expected: &Seen) -> char 
             let is_same = is_same(&before, &world.snapshot());
             let letters = [("WRONGTYPE", 'w'), ("OOM", 'm'), ("LOCKFENCE", 'n')];
             let letter = letters.iter().find(|(of, _)| is_same && *of == code);
-            world.server.config_set("maxmemory", "0");
+            world.server.set_full(false);
             return letter.map_or('!', |(_, letter)| *letter);
         }
-        world.server.config_set("maxmemory", "0");
+        world.server.set_full(false);
         got
     };
     let answer = relative(&format!("{got:?}"), world.zero);
@@ -118,7 +118,7 @@ fn cell(mut world: World, damage: &str, command: &str, expected: &Seen) -> char 
     }
 }
 
-fn in_state(server: &Rc<Pooled>, state: &str) -> World {
+fn in_state(server: &Rc<Place>, state: &str) -> World {
     let mut world = World::on(server.clone(), Kind::Node);
     state
         .split("; ")
@@ -137,7 +137,7 @@ fn outcome(world: &mut World, step: &str) -> Got {
     let k = world.key("K");
     let value = redis::cmd("GET")
         .arg(k)
-        .query::<String>(&mut world.lock().connection);
+        .query::<String>(&mut *world.lock().connection);
     let token = value
         .ok()
         .and_then(|value| value.get(23..39)?.parse::<i64>().ok());

@@ -2,7 +2,7 @@
 
 use lock_model::server::Branch;
 
-use super::{Locks, Stage, damage, moving_slot, pooled};
+use super::{Locks, Place, Stage, damage, moving_slot};
 
 const STATES: &str = "
 A all acquire
@@ -32,7 +32,7 @@ B all acquire; B all end";
 
 #[test]
 fn damaged_locks_are_refused_or_answered_like_the_model() {
-    let stage = Stage::on(pooled(), Locks::Several);
+    let stage = Stage::on(Place::real(), Locks::Several);
     damage(stage, STATES, DAMAGES, Branch::OF_KEYS);
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use harness::{RawLock, RedisServer, entry, owner};
+use harness::{RawLock, ScriptServer, entry, owner};
 use redis::{RedisResult, Script, Value};
 
 use super::super::{NOTICE, sources};
@@ -91,11 +91,11 @@ impl Node {
             .arg(&self.boot)
             .arg(self.delay)
             .arg(NOTICE);
-        call.invoke(&mut self.lock.connection)
+        call.invoke(&mut *self.lock.connection)
     }
 
     /// A node without any records.
-    pub(crate) fn new(server: &RedisServer, name: &str) -> Node {
+    pub(crate) fn new(server: &dyn ScriptServer, name: &str) -> Node {
         let mut lock = RawLock::new(server, name);
         Node {
             zero: lock.now(),
@@ -138,7 +138,7 @@ impl Node {
         call.key(&self.lock.f).key(&self.lock.q).key(&self.m);
         call.arg(entry(who)).arg(proposal.to_string());
         call.arg(&self.boot).arg(self.delay);
-        call.invoke(&mut self.lock.connection)
+        call.invoke(&mut *self.lock.connection)
     }
 
     /// Marks the node, with the name of a new count, and the name and time (ms) of the count that the client knows.
@@ -146,7 +146,7 @@ impl Node {
         let mut call = MARK.key(&self.m);
         call.arg(&self.boot).arg(self.delay);
         call.arg(new).arg(known).arg(waited);
-        let parts: Vec<Value> = call.invoke(&mut self.lock.connection)?;
+        let parts: Vec<Value> = call.invoke(&mut *self.lock.connection)?;
         let mut parts = parts.into_iter();
         let (left, now) = (parts.next(), parts.next());
         let number = |part: Option<Value>| redis::from_redis_value(part.expect("two numbers"));
@@ -161,7 +161,7 @@ impl Node {
         let (lock, m) = (&mut self.lock, &self.m);
         let mut call = script.key(&lock.k);
         call.key(&lock.f).key(&lock.q).key(m).arg(arguments);
-        call.invoke(&mut lock.connection).and_then(Reply::parse)
+        call.invoke(&mut *lock.connection).and_then(Reply::parse)
     }
 
     /// The stamp of an entry, from the node's zero.

@@ -1,5 +1,5 @@
-//! Random sequences of scripts, with the effects of time and of other programs between them. The server
-//! and the model must agree after every step. Times and tokens may differ by as much as a clock counts on.
+//! Random sequences of scripts on the fake, with the effects of time and of other programs between them. The server
+//! and the model must agree after every step.
 //!
 //! The server's clock stands still and is stepped, so that a sequence passes leases, claims, heartbeats and days
 //! quickly. Some cases take more than fifty steps or another server, and are covered elsewhere: a queue longer than
@@ -22,7 +22,7 @@ use proptest::collection::vec;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
-use crate::scripts::transcript::pooled;
+use crate::scripts::transcript::Place;
 use harness::{Form, Listener};
 use stage::{Locks, OnLocks, Stage};
 use step::Step;
@@ -42,7 +42,7 @@ const AT_MOST: u64 = 20;
 
 #[test]
 fn the_scripts_agree_with_the_model() {
-    let stage = Stage::on(pooled(), Locks::Plain);
+    let stage = Stage::on(Place::fake(), Locks::Plain);
     let branches = Branch::ALL.iter().copied();
     let branches: Vec<_> = branches
         .filter(|&it| stage.deletes || !is_of_delete(it))
@@ -53,7 +53,7 @@ fn the_scripts_agree_with_the_model() {
 
 #[test]
 fn scripts_of_shares_agree_with_the_model() {
-    let stage = Stage::on(pooled(), Locks::Shared);
+    let stage = Stage::on(Place::fake(), Locks::Shared);
     let steps = Step::any_of_shares(stage.deletes);
     play(
         stage,

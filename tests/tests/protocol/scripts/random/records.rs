@@ -43,7 +43,7 @@ impl Records {
         let mut read = redis::cmd("EVAL");
         let keys = [&lock.k, &lock.f, &lock.q, &lock.r];
         read.arg(READ).arg(keys.len()).arg(&keys);
-        let all = read.query(&mut lock.connection).expect("all can be read");
+        let all = read.query(&mut *lock.connection).expect("all can be read");
         let (lock, fence, queue, shares) = all;
         Records {
             lock,

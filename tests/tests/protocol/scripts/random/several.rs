@@ -9,11 +9,11 @@ use super::model::{RULES, letter_of, owner, ticks};
 use super::stage::{Locks, OnLocks, Stage, agree};
 use super::step::{Step, Who};
 use super::{play, sequences};
-use crate::scripts::transcript::pooled;
+use crate::scripts::transcript::Place;
 
 #[test]
 fn scripts_of_several_locks_agree_with_the_model() {
-    let stage = Stage::on(pooled(), Locks::Several);
+    let stage = Stage::on(Place::fake(), Locks::Several);
     play(stage, steps(), sequences(), Branch::OF_KEYS);
 }
 

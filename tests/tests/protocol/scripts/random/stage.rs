@@ -1,6 +1,6 @@
 //! A server, the listeners on it, and the locks of one sequence after the other, with their models.
 
-use harness::{Listener, RawLock, RawLocks, RedisServer, owner};
+use harness::{Listener, RawLock, RawLocks, ScriptServer, owner};
 
 use super::Listeners;
 use super::model::{LISTENING, Model, memory_of};
@@ -8,7 +8,7 @@ use super::records::Records;
 use super::step::{Step, limit_memory};
 use crate::scripts::NOTICE;
 use crate::scripts::branch::Tally;
-use crate::scripts::transcript::Pooled;
+use crate::scripts::transcript::Place;
 
 /// The locks of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) struct Stage {
     listeners: Listeners,
     sequences: usize,
     // Last, so that connections end before the server is used again.
-    pub(crate) server: Pooled,
+    pub(crate) server: Place,
 }
 
 impl Locks {
@@ -53,15 +53,15 @@ impl Locks {
 }
 
 impl Stage {
-    pub(crate) fn on(server: Pooled, locks: Locks) -> Stage {
-        let mut all = RawLocks::new(&server, std::iter::repeat_n("order", locks.count()));
+    pub(crate) fn on(server: Place, locks: Locks) -> Stage {
+        let mut all = RawLocks::new(&*server, std::iter::repeat_n("order", locks.count()));
         Stage {
             deletes: all.locks[0].can_delete(),
             locks,
             all,
             models: Vec::new(),
             tally: Tally::default(),
-            listeners: listen(&server),
+            listeners: listen(&*server),
             sequences: 0,
             server,
         }
@@ -73,7 +73,7 @@ impl Stage {
         let outcome = self.play_all(steps);
         if outcome.is_err() {
             // Messages that were not read must not reach the next sequence.
-            self.listeners = listen(&self.server);
+            self.listeners = listen(&*self.server);
         }
         self.free_memory();
         outcome
@@ -101,7 +101,7 @@ impl Stage {
             lock
         });
         self.all.locks = locks.collect();
-        let model = Model::new(self.server.clock().now(), self.locks == Locks::Shared);
+        let model = Model::new(self.server.time(), self.locks == Locks::Shared);
         self.models = vec![model; self.locks.count()];
     }
 
@@ -134,7 +134,7 @@ impl Stage {
             OnLocks::All(number, step) => self.play_with_all(number, step),
             OnLocks::One(number, step) => {
                 let model = &mut self.models[number];
-                let outcome = step.play(&self.server, &mut self.all.locks[number], model);
+                let outcome = step.play(&*self.server, &mut self.all.locks[number], model);
                 let (now, mode) = (model.now, model.mode);
                 for model in &mut self.models {
                     model.pass(now);
@@ -166,12 +166,12 @@ impl Stage {
 
     /// Asserts that each listener receives this message next: no script sent more than it should.
     pub(crate) fn assert_no_more_messages(self) {
-        assert_silent(&self.server, self.listeners);
+        assert_silent(&*self.server, self.listeners);
     }
 }
 
 /// Asserts that each of these listeners receives a last message next.
-pub(crate) fn assert_silent(server: &RedisServer, listeners: Listeners) {
+pub(crate) fn assert_silent(server: &dyn ScriptServer, listeners: Listeners) {
     let mut lock = RawLock::new(server, "last");
     for (who, mut listener) in listeners {
         let channel = format!("lock:{}", &owner(who)[..8]);
@@ -194,11 +194,9 @@ fn hear(listeners: &mut Listeners, lock: &RawLock, model: &Model) -> Result<(), 
     Ok(())
 }
 
-pub(crate) fn listen(server: &RedisServer) -> Listeners {
+pub(crate) fn listen(server: &dyn ScriptServer) -> Listeners {
     let owners = LISTENING.chars();
-    owners
-        .map(|who| (who, Listener::new(server, who)))
-        .collect()
+    owners.map(|who| (who, Listener::of(server, who))).collect()
 }
 
 pub(crate) fn agree<T: PartialEq + std::fmt::Debug>(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{Answer, RawLock, RedisServer};
+use harness::{Answer, RawLock, ScriptServer};
 use lock_model::server::{
     Command, Fence, Lock, Mode, OwnerId, Queue, QueueEntry, Share, Shares, Value,
 };
@@ -79,7 +79,7 @@ pub(crate) struct Span(pub(crate) u64);
 impl Step {
     pub(crate) fn play(
         self,
-        server: &RedisServer,
+        server: &dyn ScriptServer,
         lock: &mut RawLock,
         model: &mut Model,
     ) -> Result<(), String> {
@@ -110,12 +110,12 @@ impl Step {
             }
             Step::TimePasses(span) => {
                 server.forward(span.forward());
-                model.pass(server.clock().now());
+                model.pass(server.time());
                 Ok(())
             }
             Step::ClockGoesBack(span) => {
                 server.back(span.back());
-                model.pass(server.clock().now());
+                model.pass(server.time());
                 Ok(())
             }
             Step::MemoryIsFull => {

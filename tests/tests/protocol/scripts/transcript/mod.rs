@@ -30,12 +30,18 @@ mod answer;
 mod facts;
 mod number;
 mod outside;
+mod place;
+mod pool;
 mod redisson;
 mod verbs;
 mod world;
 
+use std::rc::Rc;
+
 pub(super) use answer::{Got, code_of_refusal};
-pub(super) use world::{Kind, Pooled, World, is_same, pooled};
+pub(super) use place::Place;
+pub(super) use pool::{Pooled, pooled};
+pub(super) use world::{Kind, World, is_same};
 
 macro_rules! transcripts {
     ($kind:ident; $($(#[$meta:meta])* $name:ident = $text:literal)*) => {$(
@@ -67,13 +73,17 @@ pub(super) fn play(kind: Kind, name: &str, text: &str) {
         texts = texts.iter().flat_map(filled).collect();
     }
     for text in texts {
-        let mut world = World::new(kind);
-        for (number, line) in text.lines().enumerate() {
-            let played = play_line(&mut world, line);
-            let number = number + 1;
-            if let Err(difference) = played {
-                let records = world.describe();
-                panic!("transcript {name}, step {number}: {line}\n{difference}\n{records}");
+        for place in Place::all() {
+            let mut world = World::on(Rc::new(place), kind);
+            for (number, line) in text.lines().enumerate() {
+                let played = play_line(&mut world, line);
+                let number = number + 1;
+                if let Err(difference) = played {
+                    let (records, place) = (world.describe(), world.server.name());
+                    panic!(
+                        "transcript {name} on {place}, step {number}: {line}\n{difference}\n{records}"
+                    );
+                }
             }
         }
     }

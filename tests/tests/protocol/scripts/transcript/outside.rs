@@ -26,7 +26,7 @@ impl World {
                 };
                 return marked.map_or_else(Got::Failed, early);
             }
-            ["monitor"] => self.monitors.push(Listener::to_pattern(&self.server, "*")),
+            ["monitor"] => self.monitors.push(self.server.listen("PSUBSCRIBE", "*")),
             ["expire"] => self.lose("K"),
             ["lose", record] => self.lose(record),
             ["spoil", record] => {
@@ -74,9 +74,9 @@ impl World {
             }
             ["pass", span] => self.server.forward(exactly(span)),
             ["back", span] => self.server.back(exactly(span)),
-            ["full"] => self.server.config_set("maxmemory", "1"),
+            ["full"] => self.server.set_full(true),
             ["deny", rule] => {
-                self.server.is_spent.set(true);
+                self.server.spend();
                 let _: () = self.lock().command(&["ACL", "SETUSER", "harness", rule]);
             }
             ["boot", boot] => self.node().boot = boot.to_owned(),
@@ -95,7 +95,7 @@ impl World {
         let now = self.lock().now();
         match verb {
             "listen" => {
-                let listener = Listener::new(&self.server, who);
+                let listener = Listener::of(&**self.server, who);
                 self.listeners.insert(who, listener);
             }
             "dies" => self.lock().stop_heart(who),
@@ -121,7 +121,7 @@ impl World {
         let key = self.key(record);
         let mut call = redis::cmd(command);
         call.arg(key).arg(arguments);
-        call.exec(&mut self.lock().connection)
+        call.exec(&mut *self.lock().connection)
             .expect("the record is of that type");
     }
 

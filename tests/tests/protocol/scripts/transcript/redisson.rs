@@ -18,8 +18,10 @@ pub(super) fn ask(lock: &mut RawLock, who: char, verb: &str, words: &Words<'_>) 
         "acquire" => Script::new(sources::REDISSON_ACQUIRE),
         "renew" => Script::new(sources::REDISSON_RENEW),
         "release" => {
-            let (script, connection) =
-                (Script::new(sources::REDISSON_RELEASE), &mut lock.connection);
+            let (script, connection) = (
+                Script::new(sources::REDISSON_RELEASE),
+                &mut *lock.connection,
+            );
             let mut call = script.key(&lock.k);
             return call
                 .key(&lock.q)
@@ -31,7 +33,7 @@ pub(super) fn ask(lock: &mut RawLock, who: char, verb: &str, words: &Words<'_>) 
     };
     let mut call = script.key(&lock.k);
     call.arg(field(who)).arg(words.ttl);
-    call.invoke(&mut lock.connection)
+    call.invoke(&mut *lock.connection)
         .map_or_else(Got::Failed, got)
 }
 
@@ -43,7 +45,7 @@ pub(super) fn revoke(lock: &mut RawLock, holders: &[&str]) -> Got {
         .key(&lock.k)
         .key(&lock.q)
         .arg(pairs)
-        .invoke::<i64>(&mut lock.connection)
+        .invoke::<i64>(&mut *lock.connection)
         .into()
 }
 

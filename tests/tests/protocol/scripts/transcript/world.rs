@@ -1,13 +1,12 @@
-//! The surroundings of a transcript: a server from a pool, locks or a node of a quorum, and processes that listen.
+//! The surroundings of a transcript: a server, locks or a node of a quorum, and processes that listen.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use harness::{Listener, RawLock, RawLocks, RedisServer, owner};
+use harness::{Listener, RawLock, RawLocks, owner};
 
 use super::super::quorum::node::Node;
+use super::place::Place;
 
 /// Valkey 9.1 counts on for some milliseconds after its last look at the clock.
 pub(crate) const COUNTED_ON_MS: i64 = 10;
@@ -22,78 +21,6 @@ pub(crate) enum Kind {
     Node,
     /// One lock in Redisson's record.
     Redisson,
-}
-
-/// Servers whose clocks stand still, shared by the tests that run. The last of these tests stops them.
-#[derive(Default)]
-struct Pool(Mutex<Vec<RedisServer>>);
-
-/// A server from the pool, empty.
-pub(crate) struct Pooled {
-    server: Option<RedisServer>,
-    pool: Arc<Pool>,
-    /// It cannot be used again.
-    pub(crate) is_spent: Cell<bool>,
-}
-
-/// A server whose clock stands still, without records.
-pub(crate) fn pooled() -> Pooled {
-    static POOL: Mutex<Weak<Pool>> = Mutex::new(Weak::new());
-    let mut weak = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let pool = weak.upgrade().unwrap_or_default();
-    *weak = Arc::downgrade(&pool);
-    drop(weak);
-    let free = pool.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let server = free.unwrap_or_else(|| {
-        let server = RedisServer::builder().own_clock().start();
-        server.stop_clock();
-        server
-    });
-    let is_spent = Cell::new(false);
-    Pooled {
-        server: Some(server),
-        pool,
-        is_spent,
-    }
-}
-
-impl Pooled {
-    /// A server of one test alone.
-    pub(crate) fn apart(server: RedisServer) -> Pooled {
-        let (pool, is_spent) = (Arc::default(), Cell::new(true));
-        Pooled {
-            server: Some(server),
-            pool,
-            is_spent,
-        }
-    }
-}
-
-impl std::ops::Deref for Pooled {
-    type Target = RedisServer;
-
-    fn deref(&self) -> &RedisServer {
-        self.server.as_ref().expect("it is released at the end")
-    }
-}
-
-impl Drop for Pooled {
-    fn drop(&mut self) {
-        let server = self.server.take().expect("it is released once");
-        if self.is_spent.get() || std::thread::panicking() {
-            return;
-        }
-        server.config_set("maxmemory", "0");
-        let mut connection = server.connection();
-        redis::cmd("FLUSHALL")
-            .exec(&mut connection)
-            .expect("it is the server's own");
-        self.pool
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(server);
-    }
 }
 
 /// A record: its key, its contents and its remaining time in ms.
@@ -116,18 +43,14 @@ pub(crate) struct World {
     /// The server's clock in the answers of a node.
     pub(crate) times: Vec<i64>,
     // Last, so that connections end before the server is used again.
-    pub(crate) server: Rc<Pooled>,
+    pub(crate) server: Rc<Place>,
 }
 
 impl World {
-    pub(crate) fn new(kind: Kind) -> World {
-        World::on(Rc::new(pooled()), kind)
-    }
-
     /// On a server that has nothing else.
-    pub(crate) fn on(server: Rc<Pooled>, kind: Kind) -> World {
+    pub(crate) fn on(server: Rc<Place>, kind: Kind) -> World {
         let names = &["a:1", "a:2", "a:3"][..if kind == Kind::Locks { 3 } else { 1 }];
-        let mut all = RawLocks::new(&server, names.iter().copied());
+        let mut all = RawLocks::new(&**server, names.iter().copied());
         if kind == Kind::Redisson {
             let lock = &mut all.locks[0];
             lock.k = "order:42".to_owned();
@@ -135,7 +58,7 @@ impl World {
         }
         let _: () = all.locks[0].command(&["FLUSHALL"]);
         let node = (kind == Kind::Node).then(|| {
-            let mut node = Node::new(&server, names[0]);
+            let mut node = Node::new(&**server, names[0]);
             // In the slot of the lock.
             node.m = all.locks[0].f.replace(":f", ":n");
             node.mark_as_voting();

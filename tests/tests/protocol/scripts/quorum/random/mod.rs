@@ -16,7 +16,7 @@ use harness::{Listener, owner};
 
 use crate::scripts::random::stage::{agree, assert_silent, listen};
 use crate::scripts::random::{Listeners, explore, sequences};
-use crate::scripts::transcript::{Pooled, pooled};
+use crate::scripts::transcript::Place;
 use node::Modelled;
 use step::Step;
 
@@ -30,15 +30,15 @@ Renew Anothers, Release Freed, Release Contended, Release Absent, Release Anothe
 End Nothing";
 
 struct Stage {
-    server: Pooled,
+    server: Place,
     listeners: Listeners,
     sequences: usize,
 }
 
 #[test]
 fn scripts_of_a_node_agree_with_the_model() {
-    let server = pooled();
-    let listeners = listen(&server);
+    let server = Place::fake();
+    let listeners = listen(&*server);
     let stage = RefCell::new(Stage {
         server,
         listeners,
@@ -57,7 +57,7 @@ fn scripts_of_a_node_agree_with_the_model() {
     let Stage {
         server, listeners, ..
     } = stage.into_inner();
-    assert_silent(&server, listeners);
+    assert_silent(&*server, listeners);
     for (branch, count) in &tally.into_inner() {
         println!("{count:>6} {branch}");
     }
@@ -70,14 +70,14 @@ impl Stage {
         let outcome = self.play_all(steps, tally);
         if outcome.is_err() {
             // Messages that were not read must not reach the next sequence.
-            self.listeners = listen(&self.server);
+            self.listeners = listen(&*self.server);
         }
         outcome
     }
 
     fn play_all(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
         // Every fourth node never loses a write.
-        let mut node = Modelled::new(&self.server, self.sequences.is_multiple_of(4));
+        let mut node = Modelled::new(&*self.server, self.sequences.is_multiple_of(4));
         for (number, step) in steps.iter().enumerate() {
             let before = node.records.clone();
             let now = node.now;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::RedisServer;
+use harness::ScriptServer;
 use lock_model::quorum::records::{Entry, Owner, Records, Ticks, Token};
 use lock_model::quorum::scripts::{Answer, Command, Rules, run};
 
@@ -23,7 +23,7 @@ const QUEUE: Ticks = 7_000;
 pub(super) const HALF_SECOND: Ticks = 500;
 
 pub(super) struct Modelled<'a> {
-    server: &'a RedisServer,
+    server: &'a dyn ScriptServer,
     pub(super) node: Node,
     pub(super) rules: Rules,
     pub(super) now: Ticks,
@@ -41,7 +41,7 @@ pub(super) struct Modelled<'a> {
 
 impl Modelled<'_> {
     /// A node without records, at the beginning of a half second.
-    pub(super) fn new(server: &RedisServer, keeps_all: bool) -> Modelled<'_> {
+    pub(super) fn new(server: &dyn ScriptServer, keeps_all: bool) -> Modelled<'_> {
         let mut node = Node::new(server, "order:42");
         let _: () = node.lock.command(&["FLUSHALL"]);
         let (sent, delay) = if keeps_all { (0, 0) } else { DELAY };
@@ -74,7 +74,7 @@ impl Modelled<'_> {
     }
 
     fn shown(&self) -> Ticks {
-        self.server.clock().now().div_euclid(1_000)
+        self.server.time().div_euclid(1_000)
     }
 
     pub(super) fn pass(&mut self, time: Duration) {

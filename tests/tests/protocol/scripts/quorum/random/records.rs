@@ -28,9 +28,9 @@ impl Modelled<'_> {
         let (lock, m) = (&self.node.lock, &self.node.m);
         let mut read = redis::cmd("EVAL");
         read.arg(READ).arg(4).arg(&[&lock.k, &lock.f, &lock.q, m]);
-        let connection = &mut self.node.lock.connection;
+        let connection = &mut *self.node.lock.connection;
         let (lock, rest, fence, fence_rest, queue, queue_rest, marker, marker_rest) =
-            read.query(connection).expect("all can be read");
+            read.query(&mut *connection).expect("all can be read");
         self.compare_queue(queue, queue_rest)?;
         self.compare_lock(lock, rest)?;
         self.compare_fence(fence, fence_rest)?;
