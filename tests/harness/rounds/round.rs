@@ -15,7 +15,7 @@ use crate::history::History;
 use crate::proxy::Proxy;
 use crate::quorum::RedisQuorum;
 use crate::raw::RawLock;
-use crate::scene::{SLACK, figure};
+use crate::scene::{LONG, SLACK, figure};
 use crate::server::RedisServer;
 use crate::stalls::ran_since;
 use crate::wait::{PATIENCE, pause, wait_until};
@@ -80,6 +80,16 @@ impl<'a, S: Site> Round<'a, S> {
     /// A process that uses locks at `url`.
     pub fn worker_at(&self, url: &str) -> Worker {
         self.worker_of_at(self.arena.kind(), url)
+    }
+
+    /// The same, if the server's answers may take long. Nothing is said about how soon the client gives up on one.
+    pub fn patient_worker_at(&self, url: &str) -> Worker {
+        self.worker_at(&format!("{url} timeout={}", LONG.as_millis()))
+    }
+
+    /// A process that uses locks on a server that has much to do.
+    pub fn patient_worker(&self) -> Worker {
+        self.patient_worker_at(&self.server.url())
     }
 
     /// A proxy in front of one of the servers. It stays until all processes have ended.

@@ -48,7 +48,7 @@ fn release_at_once(round: &mut Round<'_>) {
 
 /// With a long ttl: the lock is free as soon as the release has returned.
 fn free_when_released(round: &mut Round<'_>) {
-    let mut worker = round.worker();
+    let mut worker = round.patient_worker();
     let cycle = round.command("cycle", LONG, PATIENCE, "1");
     for _ in 0..100 {
         assert_eq!(worker.ask(&cycle, PATIENCE * 3), "ok");
@@ -62,7 +62,7 @@ fn free_when_released(round: &mut Round<'_>) {
 fn no_renewal_follows(round: &mut Round<'_>) {
     const TIMES: usize = 1_000;
     let mut monitor = round.server.monitor();
-    let mut worker = round.worker();
+    let mut worker = round.patient_worker();
     let mut again = TIMES;
     while again > 0 {
         let some = again.min(100);
@@ -121,7 +121,7 @@ fn after_their_release(commands: &[Command]) -> Vec<&Command> {
 fn thousand_waiters(round: &mut Round<'_>) {
     const EACH: usize = 500;
     let mut holder = round.holder(LONG);
-    let mut crowds = [round.worker(), round.worker()];
+    let mut crowds = [round.patient_worker(), round.patient_worker()];
     for (n, crowd) in crowds.iter_mut().enumerate() {
         crowd.send(&round.command("crowd", LONG, PATIENCE * 3, &EACH.to_string()));
         round.wait_for_queue(n + 1);
@@ -137,7 +137,7 @@ fn thousand_waiters(round: &mut Round<'_>) {
 /// One process holds ten thousand locks: over one connection and one channel.
 fn ten_thousand_keys(round: &mut Round<'_>) {
     const KEYS: usize = 10_000;
-    let mut worker = round.worker();
+    let mut worker = round.patient_worker();
     // Long enough for a slow machine to hold the first lock while it acquires the last.
     let ttl = PATIENCE * 3;
     let many = round.command("many", ttl, ttl, &KEYS.to_string());

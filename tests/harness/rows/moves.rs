@@ -99,8 +99,7 @@ fn name_moves_before_a_token(round: &mut Round<'_>) {
     let mut next = round.worker_at(&after.url());
     next.ask("idle", PATIENCE);
     // It waits for its token for as long as its lease lasts.
-    let patient = format!("{} timeout={}", proxy.url(), LONG.as_millis());
-    let old = round.worker_at(&patient);
+    let old = round.patient_worker_at(&proxy.url());
     // The question for the time is under way, or the request for the token.
     let mut old = minting::knows_the_script(round, old, round.variant == 2);
     proxy.redirect(after.port());
