@@ -183,9 +183,8 @@ fn call(name: &'static str, draws: &mut Draws, server: &FakeServer) -> Command {
             (&all, arguments)
         }
         "trial" => (&all, vec![kind]),
-        "share_acquire" => match draws.below(5) {
-            0 => (&all, vec![&tagged, "-10000", "held"]),
-            1 => (&all, vec![&tagged, "-10000", &granted_at]),
+        "share_acquire" => match draws.below(4) {
+            0 => (&all, vec![&tagged, "-10000", &granted_at]),
             _ => (&all, vec![&tagged, ttl]),
         },
         "share_renew" => (&[k, r], vec![&member, live]),

@@ -41,7 +41,7 @@ use std::rc::Rc;
 pub(super) use answer::{Got, code_of_refusal};
 pub(super) use place::Place;
 pub(super) use pool::{Pooled, pooled};
-pub(super) use world::{Kind, World, is_same};
+pub(super) use world::{COUNTED_ON_MS, Kind, World, is_same};
 
 macro_rules! transcripts {
     ($kind:ident; $($(#[$meta:meta])* $name:ident = $text:literal)*) => {$(
