@@ -175,6 +175,11 @@ impl Transport {
         })
     }
 
+    /// Writes what is left, for all, but for a command whose sender is about to send another one.
+    fn flush_unless_held_back(&self) {
+        self.with_io(Io::flush_unless_held_back);
+    }
+
     fn with_io(&self, act: impl FnOnce(&mut Io, &mut Notifications)) -> bool {
         let mut notifications = Notifications::default();
         let mut io = self.lock();

@@ -41,7 +41,7 @@ async fn read(transport: &Transport) {
             biased;
             _ = poll_fn(|cx| socket.poll_read(cx, || { transport.receive(ReadBy::Background); })) => {}
             _ = poll_fn(|cx| socket.poll_write(cx, || flush_all(transport))), if interest.is_writable() => {}
-            () = transport.background_notify.notified() => { transport.flush(ReadBy::Background); }
+            () = transport.background_notify.notified() => transport.flush_unless_held_back(),
         }
     }
 }

@@ -128,13 +128,11 @@ impl Io {
             answer,
         });
         match sender {
-            // The runtime's reader writes it soon if no other command does. The next command's answer is assigned as
-            // well: the background, if notified now, would write this one alone.
+            // The runtime's reader writes it soon if no other command does, or else the background when it takes over.
             Sender::Runtime(id) if is_alone && order == SendOrder::WithNext => {
                 self.is_held_back = true;
                 let waker = self.runtime_readers.take_waker(id);
                 notifications.wakers.extend(waker);
-                return;
             }
             _ if is_alone => self.flush(notifications),
             Sender::BlockedThread | Sender::Elsewhere => self.flush(notifications),
@@ -227,6 +225,13 @@ impl Io {
         if self.is_full() && !self.background_reads {
             self.background_reads = true;
             notifications.background = true;
+        }
+    }
+
+    /// The same, but for a command that waits for the next one.
+    pub(super) fn flush_unless_held_back(&mut self, notifications: &mut Notifications) {
+        if !self.is_held_back {
+            self.flush(notifications);
         }
     }
 

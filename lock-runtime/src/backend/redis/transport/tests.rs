@@ -458,7 +458,9 @@ fn background_waits_for_room_for_the_readers() {
 fn send_with_next(transport: &Arc<Transport>, text: &str) -> oneshot::Receiver<Value> {
     let (answered, answer) = oneshot::channel();
     let on_answer = move |answer: Result<Value, ConnectionLost>| {
-        drop(answered.send(answer.unwrap()));
+        if let Ok(answer) = answer {
+            drop(answered.send(answer));
+        }
     };
     transport.send_unawaited(SendOrder::WithNext, &ping(text), Box::new(on_answer));
     answer
@@ -482,29 +484,35 @@ fn command_that_waits_for_the_next_one_is_written_with_it() {
 }
 
 #[test]
-fn background_does_not_write_a_command_that_waits_for_the_next_one() {
-    let (transport, _peer) = connected(ignore_events());
+fn background_leaves_a_command_that_waits_for_the_next_one() {
+    let (transport, mut peer) = connected(ignore_events());
     let _unblock = block_background(&transport);
     current_thread_runtime().block_on(async {
-        let (mut io, sender) = transport.lock_for_sender(Instant::now());
         // Nothing was sent for a while.
-        io.background_reads = true;
-        let mut submit = |order, text: &str| {
-            let mut notifications = Notifications::default();
-            let answer = AnswerSender::Unawaited(Box::new(drop));
-            io.submit(
-                sender,
-                order,
-                Instant::now(),
-                answer,
-                &ping(text),
-                &mut notifications,
-            );
-            notifications.background
-        };
-        assert!(!submit(SendOrder::WithNext, "end"), "it would write it");
-        assert!(submit(SendOrder::Now, "release"), "the runtime reads again");
+        transport.lock().background_reads = true;
+        let _first = send_with_next(&transport, "end");
+        // What the background does once it is notified.
+        transport.flush_unless_held_back();
+        peer.set_nonblocking(true).unwrap();
+        let written = peer.read(&mut [0; 1_024]);
+        assert!(written.is_err(), "{written:?}");
     });
+}
+
+#[test]
+fn command_that_waits_for_the_next_one_is_written_although_its_runtime_stops() {
+    let (transport, mut peer) = connected(ignore_events());
+    // The background has begun to read by the time that it can be blocked.
+    drop(block_background(&transport));
+    let runtime = current_thread_runtime();
+    let entered = runtime.enter();
+    transport.lock().background_reads = true;
+    let _answer = send_with_next(&transport, "end");
+    drop(entered);
+    peer.set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let count = peer.read(&mut [0; 1_024]).unwrap();
+    assert!(count > 0, "the peer is connected");
 }
 
 #[test]
