@@ -59,9 +59,7 @@ impl RedisWire {
     ) -> Result<GrantTime, WireError> {
         let now = CLOCK.now();
         if let Some(reading) = self.clock.reading(now) {
-            if self.clock.is_renewal_due(now) {
-                self.renew_reading(names.first(), now);
-            }
+            self.renew_reading(names.first(), now);
             return Ok(GrantTime::At(reading.time_of(granted_at)));
         }
         let arguments = [Argument::Text(owner_id.as_str())];
@@ -79,16 +77,19 @@ impl RedisWire {
         Ok(GrantTime::At(reading.time_of(granted_at)))
     }
 
-    /// Asks for another reading, which does not matter to this caller.
-    fn renew_reading(&self, names: &RecordNames, asked: Moment) {
+    /// Asks for another reading if it is time to, which does not matter to this caller.
+    fn renew_reading(&self, names: &RecordNames, now: Moment) {
         let Some(connection) = self.topology.connection_of(&names.lock) else {
             return;
         };
+        if !self.clock.begin_renewal(now) {
+            return;
+        }
         let clock = self.clock.clone();
         let on_answer = move |answer: Result<Value, ConnectionLost>| {
             let time = answer.ok().and_then(|answer| micros(&answer));
             if let Some(time) = time.and_then(|time| i64::try_from(time).ok()) {
-                let _ = clock.hear(time, asked, CLOCK.now());
+                let _ = clock.hear(time, now, CLOCK.now());
             }
         };
         let write = |output: &mut Vec<u8>| encoder::write(output, &[Argument::Text("TIME")]);

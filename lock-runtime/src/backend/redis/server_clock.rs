@@ -10,7 +10,8 @@
 //! took, so a slow one is not used: the token must also be above those of earlier holders, of which a server that has
 //! replaced another may know nothing.
 //!
-//! Answers become slow under load. So a reading is renewed long before it is too old, and no caller waits for that.
+//! Answers become slow under load. So a reading is renewed long before it is too old, and no caller waits for that. A
+//! renewal that fails, or is slow, is tried again a minute later.
 
 use std::time::Duration;
 
@@ -24,9 +25,13 @@ const QUICK: Duration = Duration::from_millis(500);
 /// How old a reading gets before the client asks again.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// How long a reading is used: in that time two clocks drift apart by 60 ms at most. If a server's clock is set
-/// meanwhile, that is like a difference between two servers' clocks.
-const USABLE: Duration = Duration::from_secs(10 * 60);
+/// How long a reading is used. If a server's clock is set meanwhile, that is like a difference between two servers'
+/// clocks.
+const USABLE: Duration = Duration::from_secs(3 * 60);
+
+/// Of two clocks that are being slewed, one runs faster by a thousandth at most. A reading is extrapolated as if the
+/// client's were that one: in three minutes the time of a grant gets too early by 180 ms.
+const DRIFT: i64 = 1_000;
 
 /// The last reading, of whichever server: their clocks should agree.
 #[derive(Debug, Default)]
@@ -46,8 +51,8 @@ impl ServerClock {
         (now.since(known.reading.at) <= USABLE).then_some(known.reading)
     }
 
-    /// Returns whether it is time to ask for another reading. Then it returns `false` for a while.
-    pub(super) fn is_renewal_due(&self, now: Moment) -> bool {
+    /// Returns whether it is time to ask for another reading. The caller then asks, and others do not for a minute.
+    pub(super) fn begin_renewal(&self, now: Moment) -> bool {
         match &mut *self.0.lock() {
             Some(known) if now.since(known.asked) > FRESH => {
                 known.asked = now;
@@ -88,7 +93,11 @@ impl Reading {
         // One of the two is zero.
         let before = micros(self.at.since(granted_at));
         let after = micros(granted_at.since(self.at));
-        self.time.saturating_sub(before).saturating_add(after)
+        let drift = before.saturating_add(after) / DRIFT;
+        self.time
+            .saturating_sub(before)
+            .saturating_add(after)
+            .saturating_sub(drift)
     }
 }
 
@@ -107,9 +116,9 @@ mod tests {
         // The server has read its clock between 10.0 s and 10.3 s.
         let reading = ServerClock::default().hear(TIME, ms(10_000), ms(10_300));
         let reading = reading.unwrap();
-        assert_eq!(reading.time_of(ms(4_000)), TIME - 6_300_000);
+        assert_eq!(reading.time_of(ms(4_000)), TIME - 6_306_300);
         assert_eq!(reading.time_of(ms(10_300)), TIME);
-        assert_eq!(reading.time_of(ms(15_000)), TIME + 4_700_000);
+        assert_eq!(reading.time_of(ms(15_000)), TIME + 4_695_300);
     }
 
     #[test]
@@ -124,26 +133,26 @@ mod tests {
     }
 
     #[test]
-    fn reading_is_used_for_ten_minutes() {
+    fn reading_is_used_for_three_minutes() {
         let clock = ServerClock::default();
         assert_eq!(clock.reading(ms(0)), None);
         let reading = clock.hear(TIME, ms(1_000), ms(1_000)).unwrap();
-        assert_eq!(clock.reading(ms(601_000)), Some(reading));
-        assert_eq!(clock.reading(ms(601_001)), None);
+        assert_eq!(clock.reading(ms(181_000)), Some(reading));
+        assert_eq!(clock.reading(ms(181_001)), None);
     }
 
     #[test]
     fn reading_is_renewed_once_a_minute() {
         let clock = ServerClock::default();
         assert!(
-            !clock.is_renewal_due(ms(100_000)),
+            !clock.begin_renewal(ms(100_000)),
             "there is nothing to renew"
         );
         clock.hear(TIME, ms(1_000), ms(1_000)).unwrap();
         let asked =
-            [61_000, 61_001, 61_002, 121_001, 121_002].map(|now| clock.is_renewal_due(ms(now)));
+            [61_000, 61_001, 61_002, 121_001, 121_002].map(|now| clock.begin_renewal(ms(now)));
         assert_eq!(asked, [false, true, false, false, true]);
         clock.hear(TIME, ms(121_002), ms(121_003)).unwrap();
-        assert!(!clock.is_renewal_due(ms(181_003)));
+        assert!(!clock.begin_renewal(ms(181_003)));
     }
 }
