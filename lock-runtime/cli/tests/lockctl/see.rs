@@ -56,6 +56,10 @@ async fn list_shows_a_line_for_each_selected_lock() {
         "{line}"
     );
     assert!(line.contains("  api-7@"), "{line}");
+    // The key, the token, the age, the rest of the lease, the waiters, and the longest wait.
+    let columns: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(columns[4], "1", "{line}");
+    assert!(columns[5].ends_with('s'), "{line}");
     // The output has no characters that a terminal would obey.
     let all = said(&server, &["list"], 0).concat();
     assert!(

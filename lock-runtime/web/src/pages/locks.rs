@@ -93,7 +93,10 @@ fn table(base: &Base, locks: &[ListedLock]) -> Markup {
                         td.number.quiet[lock.holder.age.is_none()] data-name="Age" { (brief(lock.holder.age)) }
                         td.number data-name="Left" { (remaining(lock.holder.remaining)) }
                         td.number.quiet[lock.waiter_count == 0] data-name="Waiters" {
-                            @if lock.waiter_count > 0 { strong { (lock.waiter_count) } " for " (brief(lock.longest_wait)) } @else { span.none { "0" } }
+                            @if lock.waiter_count > 0 {
+                                strong { (lock.waiter_count) }
+                                @if lock.longest_wait.is_some() { " for " (brief(lock.longest_wait)) }
+                            } @else { span.none { "0" } }
                         }
                         td.number.quiet[lock.holder.token.is_none()] data-name="Token" {
                             @if let Some(token) = lock.holder.token { (token) } @else { span.none { "–" } }

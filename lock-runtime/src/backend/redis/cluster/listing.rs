@@ -118,6 +118,7 @@ impl Cluster {
                     let snapshot = snapshot.map_err(NodeError::Final)?;
                     let mut state = snapshot.state(key, Vec::new());
                     state.more_waiters = snapshot.waiters();
+                    state.unseen_wait = snapshot.longest_wait();
                     state.last_token = None;
                     page.states.extend(Some(state).filter(LockState::is_held));
                 }

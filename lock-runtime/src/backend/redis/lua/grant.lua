@@ -1,4 +1,4 @@
--- Part of acquire and end, for shares, too: the records, and how a waiter is granted a lock.
+-- Follows limits.lua. Part of acquire and end, for shares, too: the records, and how a waiter is granted a lock.
 --
 -- K, the lock:  owner(22) flag(1) token(16) label. The flag is '+' while a waiter queues, else ' '. A holder that asked for
 --   no token has its own time in ms instead; only such a time begins with a zero.
@@ -13,9 +13,7 @@ local CLAIM_MS = '1500'     -- how long a waiter has to confirm its grant
 local LIVE_US = 6000000     -- how long a waiter counts as alive after its last poll
 local QUEUE_MS = '7000'     -- Q expires a little after its last heartbeat
 local FENCE_MS = 86400000   -- F expires a day after its token's time, or after a later mint
-local TURNS = 16            -- tokens that belong to one grant, for local turns
 local FIRST_TOKEN = 1e15    -- the clock of September 2001; a smaller number stands for no token
-local MAX_CHECKED = '128'   -- waiters; bounds the work of one script
 local call = redis.call
 
 local time = call('TIME')

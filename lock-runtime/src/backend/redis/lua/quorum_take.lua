@@ -1,4 +1,5 @@
--- KEYS K F Q M, ARGV owner+label, ttl in ms (negative: do not queue), stamp (µs), p, boot, delay in ms.
+-- Follows limits.lua. KEYS K F Q M, ARGV owner+label, ttl in ms (negative: do not queue), stamp (µs), p, boot, delay in
+-- ms.
 -- The first part of a node's acquire: takes a lock that is free and without waiters, or confirms the caller's own, on a
 -- node whose votes count. Most calls end here, before anything is built that only other calls need. The records are
 -- described in grant.lua and quorum_node.lua, p and the answers in quorum_acquire.lua, which handles the rest.
@@ -30,7 +31,7 @@ if (is_free or value and value:sub(1, 22) == owner) and call('GET', M) == boot .
         if ahead > 0 then
           token = proposed
         end
-        if not fence or fence:match('^%d+$') and token - fence >= 16 then
+        if not fence or fence:match('^%d+$') and token - fence >= TURNS then
           local granted = ' ' .. token
           -- A day, and how far the token may be ahead.
           call('SET', F, token, 'PX', '86401000')

@@ -1,4 +1,4 @@
--- KEYS K R, ARGV member of R. Removes the share unless a waiter queues. The last share frees K.
+-- Follows limits.lua. KEYS K R, ARGV member of R. Removes the share unless a waiter queues. The last share frees K.
 -- Answers 1 removed, 2 a waiter queues, or the owner holds K alone (nothing done: send `share_end`), 0 K is absent, -1
 -- there is no such share.
 local K, R, member = KEYS[1], KEYS[2], ARGV[1]
@@ -33,7 +33,7 @@ local removed = { member }
 if sum < 0 then
   local time = call('TIME')
   local now = time[1] * 1000000 + time[2]
-  local lapsed = call('ZRANGEBYSCORE', R, '0', now, 'LIMIT', '0', '128')
+  local lapsed = call('ZRANGEBYSCORE', R, '0', now, 'LIMIT', '0', MAX_CHECKED)
   for _, other in ipairs(lapsed) do
     if other ~= member then
       sum = sum + take_of(other)

@@ -1,5 +1,5 @@
--- KEYS K F Q R, ARGV owner+tag+label, ttl in ms (negative: do not queue) [, time of the owner's grant in µs: a
--- downgrade, only if the owner holds K].
+-- Follows limits.lua. KEYS K F Q R, ARGV owner+tag+label, ttl in ms (negative: do not queue) [, time of the owner's
+-- grant in µs: a downgrade, only if the owner holds K].
 -- The first part of share_acquire: begins to share a free lock, or joins those that share it, while no waiter queues.
 -- Most calls end here. The records are described in grant.lua and share.lua, the answers in share_acquire.lua.
 local K, F, Q, R = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -22,7 +22,7 @@ if not is_downgrade and call('EXISTS', K, Q, R) == 0 then
     micros = '0' .. micros
   end
   local token = time[1] .. micros
-  if #token == 16 and (not fence or fence:match('^%d+$') and token - fence >= 16) then
+  if #token == 16 and (not fence or fence:match('^%d+$') and token - fence >= TURNS) then
     local granted = ' ' .. token
     local ends = token + ttl * 1000
     local expires = string.format('%.0f', math.ceil(ends / 1000))

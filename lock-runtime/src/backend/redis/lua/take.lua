@@ -1,4 +1,4 @@
--- KEYS K F Q, ARGV owner+label, ttl in ms (negative: do not queue).
+-- Follows limits.lua. KEYS K F Q, ARGV owner+label, ttl in ms (negative: do not queue).
 -- The first part of acquire: takes a lock that is free and without waiters, or confirms the caller's own. Most
 -- calls end here, before anything is built that only contended locks need. The records are described in
 -- grant.lua, the answers in acquire.lua.
@@ -17,9 +17,8 @@ if call('EXISTS', K, Q) == 0 then
     micros = '0' .. micros
   end
   local token = time[1] .. micros
-  -- The rest of acquire handles a clock before 2001, and a fence that is ahead of the clock or not a number. 16 is TURNS
-  -- of grant.lua.
-  if #token == 16 and (not fence or fence:match('^%d+$') and token - fence >= 16) then
+  -- The rest of acquire handles a clock before 2001, and a fence that is ahead of the clock or not a number.
+  if #token == 16 and (not fence or fence:match('^%d+$') and token - fence >= TURNS) then
     local granted = ' ' .. token
     -- The token is the current time, so the fence expires a day after the token's time.
     call('SET', F, token, 'PX', '86400000')

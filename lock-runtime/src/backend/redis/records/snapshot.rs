@@ -15,7 +15,7 @@ use crate::lease::owner_id::OwnerId;
 use crate::lease::record::without_tag;
 use crate::state::{Holder, LockState, Waiter};
 
-/// How many waiters, and how many holders, are shown: `MAX_CHECKED` of `grant.lua`.
+/// How many waiters, and how many holders, are shown: `MAX_CHECKED` of `limits.lua`.
 const MOST: usize = 128;
 
 /// How long a waiter is considered alive after its last poll: `LIVE_US` of `grant.lua`.
@@ -195,6 +195,12 @@ impl Snapshot {
                 })
             });
         waiting.collect()
+    }
+
+    /// Returns how long the first waiter has waited.
+    pub(in crate::backend::redis) fn longest_wait(&self) -> Option<Duration> {
+        let first = self.entries.first();
+        first.map(|(_, ticket)| self.record.since(*ticket))
     }
 
     /// Returns the number of waiters in addition to the queried ones.
