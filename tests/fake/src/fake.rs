@@ -20,7 +20,7 @@ pub struct FakeServer {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) state: State,
-    /// The subscriptions, by a number that no other one has had.
+    /// The subscriptions, by a number that no other one has.
     pub(crate) subscriptions: BTreeMap<u64, Subscription>,
 }
 
@@ -86,7 +86,7 @@ impl FakeServer {
         reply
     }
 
-    /// A test that panics leaves nothing half done here: each command is complete.
+    /// A test that panics between two commands leaves nothing half done.
     pub(crate) fn shared(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }

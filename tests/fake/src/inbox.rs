@@ -45,7 +45,12 @@ impl Drop for Inbox {
     fn drop(&mut self) {
         let mut shared = self.server.shared();
         if let Some(subscription) = shared.subscriptions.remove(&self.number) {
-            *subscription.count(&mut shared.state) -= 1;
+            let count = subscription.count(&mut shared.state);
+            *count -= 1;
+            if *count == 0 {
+                shared.state.channels.retain(|_, count| *count > 0);
+                shared.state.patterns.retain(|_, count| *count > 0);
+            }
         }
     }
 }

@@ -82,7 +82,7 @@ impl<'a, S: Site> Round<'a, S> {
         self.worker_of_at(self.arena.kind(), url)
     }
 
-    /// The same, if the server's answers may take long. Nothing is said about how soon the client gives up on one.
+    /// The same, for a row that promises nothing about the client's timeout.
     pub fn patient_worker_at(&self, url: &str) -> Worker {
         self.worker_at(&format!("{url} timeout={}", LONG.as_millis()))
     }

@@ -10,7 +10,7 @@
 //! - `backend`: files of the runtime, as they ship. They include the machines that compete for a
 //!   lock, decide what follows when its holder is done, and end its owner.
 //! - [`server`]: the scripts of plain locks and of shares, as pure functions. The test `scripts/random` of
-//!   `lock-tests` runs random sequences on them and on a real server, and compares answers, announcements and
+//!   `lock-tests` runs random sequences on them and on the scripts themselves, and compares answers, announcements and
 //!   records.
 //! - `client`, `conduct`: a client's steps, each from one wait to the next. The machines decide;
 //!   these modules carry out their commands and report the outcomes. They implement renewals, the

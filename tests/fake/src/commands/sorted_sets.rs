@@ -27,8 +27,9 @@ pub(super) fn zadd(state: &mut State, words: &[Bytes]) -> Outcome {
     let set = state.find_or_create::<SortedSet>(key)?;
     let mut added = 0;
     for (score, member) in pairs {
-        let is_known = set.score(member).is_some();
-        if if_absent && is_known || if_present && !is_known {
+        let known = set.score(member);
+        // An equal score stays as it is: -0 is 0.
+        if if_absent && known.is_some() || if_present && known.is_none() || known == Some(score) {
             continue;
         }
         added += usize::from(set.insert(member, score));

@@ -1,6 +1,6 @@
 //! The scripts of plain locks, of shares and of several locks as pure functions of the records.
 //! They correspond line by line to `lock-runtime/src/backend/redis/lua`. The test `scripts/random`
-//! of `lock-tests` compares the two on a real server, to the millisecond and branch by branch.
+//! of `lock-tests` compares the two on the fake server, to the millisecond and branch by branch.
 //!
 //! Times are remaining durations, not points in time, so two histories that differ only in absolute
 //! time are one state. For the same reason a ticket is a place in a list.

@@ -55,33 +55,35 @@ value_of_another_program_that_begins_with_part_of_the_owner_is_not_the_owners = 
 #[test]
 fn thirty_two_locks_are_taken_confirmed_renewed_and_released() {
     use super::{TTL, transcript::Place};
-    let server = Place::fake();
-    let names: Vec<String> = (10..42).map(|number| format!("b:{number}")).collect();
-    let mut all = harness::RawLocks::new(&*server, names.iter().map(String::as_str));
-    let (_, taken) = all.acquire('A', TTL).unwrap();
-    assert_eq!(all.acquire('A', TTL).unwrap(), (0, taken.clone()));
-    assert_eq!(
-        all.renew('A', TTL).unwrap(),
-        Some(format!(" {:016}", taken.token()))
-    );
-    assert_eq!(all.release('A').unwrap(), 1);
-    all.acquire('B', TTL).unwrap().1.token();
-    assert_eq!(all.end('B').unwrap(), 1);
-    assert!(all.locks.iter_mut().all(|lock| lock.value().is_none()));
+    for server in Place::all() {
+        let names: Vec<String> = (10..42).map(|number| format!("b:{number}")).collect();
+        let mut all = harness::RawLocks::new(&*server, names.iter().map(String::as_str));
+        let (_, taken) = all.acquire('A', TTL).unwrap();
+        assert_eq!(all.acquire('A', TTL).unwrap(), (0, taken.clone()));
+        assert_eq!(
+            all.renew('A', TTL).unwrap(),
+            Some(format!(" {:016}", taken.token()))
+        );
+        assert_eq!(all.release('A').unwrap(), 1);
+        all.acquire('B', TTL).unwrap().1.token();
+        assert_eq!(all.end('B').unwrap(), 1);
+        assert!(all.locks.iter_mut().all(|lock| lock.value().is_none()));
+    }
 }
 
 /// A script of several locks names no shares: its fourth key is another lock's.
 #[test]
 fn shared_lock_is_not_counted_by_the_record_of_another_lock() {
     use super::{TTL, transcript::Place};
-    let server = Place::fake();
-    let mut all = harness::RawLocks::new(&*server, ["a:1", "a:2", "a:3"]);
-    all.locks[0].share('R', harness::READ, TTL).unwrap();
-    let k = all.locks[1].k.clone();
-    let _: i64 = all.locks[1].command(&["ZADD", &k, "-7", "="]);
-    let answer = all.acquire('A', TTL).unwrap();
-    assert!(
-        matches!(answer, (1, harness::Answer::Waiting { counted: None, .. })),
-        "{answer:?}"
-    );
+    for server in Place::all() {
+        let mut all = harness::RawLocks::new(&*server, ["a:1", "a:2", "a:3"]);
+        all.locks[0].share('R', harness::READ, TTL).unwrap();
+        let k = all.locks[1].k.clone();
+        let _: i64 = all.locks[1].command(&["ZADD", &k, "-7", "="]);
+        let answer = all.acquire('A', TTL).unwrap();
+        assert!(
+            matches!(answer, (1, harness::Answer::Waiting { counted: None, .. })),
+            "{answer:?}"
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use lock_fake::{FakeServer, Value};
+use lock_fake::{Deletion, FakeServer, Value};
 
 use super::{Command, Deed, Draws, commands, words};
 use crate::scripts::sources;
@@ -63,7 +63,7 @@ const FREQUENT: &[&str] = &[
 ];
 
 /// K, F, Q and R of two locks, the marker of a quorum's node, a record and a queue of Redisson's, and a run history.
-const RECORDS: &[&str] = &[
+pub(super) const RECORDS: &[&str] = &[
     "lock:1",
     "{lock:1}:f",
     "{lock:1}:w",
@@ -101,6 +101,7 @@ pub(super) fn draw(draws: &mut Draws, server: &FakeServer) -> Deed {
         },
         5 => Deed::Sends(vec![take(draws)], ""),
         6 => Deed::Sends(vec![words(&["SET", "{lock:}:n", "boot-1 1000"])], ""),
+        7 => Deed::Sends(delete(server).into_iter().collect(), ""),
         kind => {
             let name = draws.of(if kind < 14 { FREQUENT } else { ALL });
             Deed::Sends(vec![call(name, draws, server)], name)
@@ -116,16 +117,22 @@ fn take(draws: &mut Draws) -> Command {
 
 const OWNERS: &[&str] = &["A", "B", "C", "D"];
 
-/// The token of the first lock's holder.
-fn token(server: &FakeServer) -> String {
-    server.state(
-        |state| match state.keys.get(&b"lock:1"[..]).map(|entry| &entry.value) {
-            Some(Value::String(text)) if text.len() > 39 => {
-                String::from_utf8_lossy(&text[23..39]).into_owned()
-            }
-            _ => "1".to_owned(),
-        },
-    )
+/// The value of the first lock.
+fn value(server: &FakeServer) -> Option<String> {
+    server.state(|state| match &state.keys.get(&b"lock:1"[..])?.value {
+        Value::String(text) => Some(String::from_utf8_lossy(text).into_owned()),
+        _ => None,
+    })
+}
+
+/// The command that deletes the first lock by its value, if there is both.
+fn delete(server: &FakeServer) -> Option<Command> {
+    let value = value(server)?;
+    match server.state(|state| state.deletion) {
+        Deletion::Absent => None,
+        Deletion::DelIfEq => Some(words(&["DELIFEQ", "lock:1", &value])),
+        Deletion::DelEx => Some(words(&["DELEX", "lock:1", "IFEQ", &value])),
+    }
 }
 
 fn call(name: &'static str, draws: &mut Draws, server: &FakeServer) -> Command {
@@ -144,7 +151,9 @@ fn call(name: &'static str, draws: &mut Draws, server: &FakeServer) -> Command {
     let live = ttl.trim_start_matches('-');
     let now = server.state(|state| state.now);
     let stamp = (now - draws.of(&[0, 1_000, 2_000_000])).to_string();
-    let token = token(server);
+    // The token of the first lock's holder.
+    let token = value(server).and_then(|value| value.get(23..39).map(str::to_owned));
+    let token = token.unwrap_or_else(|| "1".to_owned());
     let ahead = (now + 1_000_000).to_string();
     let proposal = match draws.below(4) {
         0 => "0".to_owned(),

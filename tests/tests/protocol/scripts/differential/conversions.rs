@@ -35,7 +35,6 @@ const SCRIPTS: &[&str] = &[
     "return string.format('%016.0f', 1.7e15)",
     "return tostring(1.7e15)",
     "return 1.7e15 .. ''",
-    "return math.huge",
     "return unpack({ 1, 2 })",
     "return redis.call('time')",
     "return type(redis.call('PTTL', KEYS[1]))",

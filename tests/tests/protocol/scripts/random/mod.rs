@@ -43,12 +43,8 @@ const AT_MOST: u64 = 20;
 #[test]
 fn the_scripts_agree_with_the_model() {
     let stage = Stage::on(Place::fake(), Locks::Plain);
-    let branches = Branch::ALL.iter().copied();
-    let branches: Vec<_> = branches
-        .filter(|&it| stage.deletes || !is_of_delete(it))
-        .collect();
     let steps = Step::any(stage.deletes);
-    play(stage, steps.prop_map(first), sequences(), &branches);
+    play(stage, steps.prop_map(first), sequences(), Branch::ALL);
 }
 
 #[test]
@@ -108,15 +104,6 @@ pub(crate) fn explore<S: Debug + Copy, T: Debug>(
         }
     }
     panic!("never taken: {:?}", missing());
-}
-
-/// Whether only a server that compares and deletes has this branch.
-fn is_of_delete(branch: Branch) -> bool {
-    use Branch::{DeleteFrees, DeleteOfASpoiledLock, DeleteOfAnotherRecord};
-    matches!(
-        branch,
-        DeleteFrees | DeleteOfASpoiledLock | DeleteOfAnotherRecord
-    )
 }
 
 fn played<S>(steps: Vec<(bool, S)>) -> Vec<S> {
