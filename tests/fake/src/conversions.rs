@@ -46,7 +46,8 @@ pub(crate) fn to_reply(value: &LuaValue) -> Reply {
     match value {
         LuaValue::String(text) => Reply::Bulk(text.as_bytes().to_vec()),
         LuaValue::Integer(number) => Reply::Integer(*number),
-        LuaValue::Number(number) => Reply::Integer(truncated(*number)),
+        // Servers leave a number that is no i64 to the processor. No script returns one.
+        LuaValue::Number(number) => Reply::Integer(*number as i64),
         LuaValue::Boolean(true) => Reply::Integer(1),
         LuaValue::Table(table) => {
             if let Some(error) = text_in(table, "err") {
@@ -73,16 +74,6 @@ pub(crate) fn to_error(value: &LuaValue) -> Reply {
     };
     let text = text.unwrap_or_else(|| b"ERR unknown error".to_vec());
     Reply::Error(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// What x86 makes of a number that is no i64 is the lowest one; Rust would take the nearest.
-fn truncated(number: f64) -> i64 {
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if (-LIMIT..LIMIT).contains(&number) {
-        number as i64
-    } else {
-        i64::MIN
-    }
 }
 
 fn text_in(table: &Table, name: &str) -> Option<Bytes> {

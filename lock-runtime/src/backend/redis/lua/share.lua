@@ -11,8 +11,8 @@ local CLAIM_US = 1500000
 -- The maximum number of unconfirmed grants: more could not all be confirmed within their claim. At first this many are
 -- granted, and then one with each confirmation.
 local MAX_UNCONFIRMED = 32
--- The parts in which waiters are read. Usually the first two decide. Together MAX_CHECKED.
-local CHECKED = { { '0', '2' }, { '2', '126' } }
+-- Waiters are read in two parts, which are MAX_CHECKED together. Usually the first part decides.
+local FIRST_PART, SECOND_PART = '2', '126'
 
 -- Returns the permits of an entry, and its limit; nil for an entry that asks for the lock exclusively.
 local function share_of(entry)
@@ -92,7 +92,7 @@ end
 -- comes before newcomers. Collects dead waiters, and the owner `ended`, for removal from the queue. Writes nothing.
 local function choose_shares(choice, most, sender, ended, place)
   local checked = 0
-  for _, part in ipairs(CHECKED) do
+  for _, part in ipairs({ { '0', FIRST_PART }, { FIRST_PART, SECOND_PART } }) do
     local waiters = call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', part[1], part[2])
     for _, entry in ipairs(waiters) do
       checked = checked + 1

@@ -13,8 +13,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use harness::{Listener, ScriptServer, code_of};
-use lock_fake::{Deletion, FakeConnection, FakeServer, Inbox};
+use harness::{Form, Listener, ScriptServer, code_of};
+use lock_fake::{Deletion, FakeConnection, FakeServer, Inbox, coverage};
 use proptest::prelude::{Strategy, any};
 use redis::{ConnectionLike, RedisResult, Value};
 
@@ -92,10 +92,14 @@ fn values_are_converted_as_by_a_real_server() {
 
 #[test]
 fn scripts_run_as_on_a_real_server() {
+    // Only a long run asks for the lines that have not run.
+    if Form::of_this_run() == Form::Long {
+        coverage::start();
+    }
     compare(Kind::Calls, 2 * sequences(), calls::ALL);
 }
 
-/// Plays sequences, in which each of `names` is answered at least once.
+/// Plays sequences, in which each of `names` is answered at least once, and calls run each line of the scripts.
 fn compare(kind: Kind, sequences: u32, names: &[&'static str]) {
     let stage = RefCell::new(Stage::new(kind));
     explore(
@@ -106,7 +110,11 @@ fn compare(kind: Kind, sequences: u32, names: &[&'static str]) {
             let stage = stage.borrow();
             let names = names.iter().filter(|name| stage.can(name));
             let missing = names.filter(|name| !stage.tally.contains_key(**name));
-            missing.copied().collect::<Vec<_>>()
+            let mut missing: Vec<&str> = missing.copied().collect();
+            if let Kind::Calls = kind {
+                missing.extend(calls::lines_not_run());
+            }
+            missing
         },
     );
 }

@@ -22,6 +22,20 @@ phase_whose_shares_have_all_lapsed_is_over = "
     pass 10001ms
     B acquire $share    | held b            | inside B"
 
+release_takes_lapsed_shares_off = "
+    A acquire 2/5
+    B acquire 2/5 10s
+    C acquire 1/5
+    pass 10001ms
+    A release 2/5       | freed             | inside C, sum 1"
+
+/// Only lapsed shares are left.
+release_of_the_last_share_that_lives_frees_the_lock = "
+    A acquire r
+    B acquire r 10s
+    pass 10001ms
+    A release r         | freed             | free"
+
 permits_of_300_crashed_holders_are_had_after_three_scripts = "
     A acquire r
     crash 300 zero+10s
